@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,13 +13,14 @@ import chess
 import pytest
 
 from engine.facade import build_mode
+from tests.benchmarks.arguments import OURS
+from tests.benchmarks.children import Child, Program
 from tests.benchmarks.variants import (
-    OURS,
     Clock,
     Game,
     Match,
-    Program,
     RandomMover,
+    UciPlayer,
     conditions_of,
     ending,
     main,
@@ -31,6 +31,7 @@ from tests.benchmarks.variants import (
     row,
 )
 from tests.engine.selfplay.test_ladder import silly
+from tests.patience import until
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
 
@@ -81,9 +82,8 @@ def test_an_answer_that_is_no_legal_move_loses(answer: str) -> None:
 
 @pytest.mark.parametrize(("said", "move"), [("bestmove e2e4 ponder e7e5", "e2e4"), ("bestmove", "")])
 def test_a_program_may_answer_without_a_move(said: str, move: str, tmp_path: Path) -> None:
-    program = Program(silly(tmp_path, said), "atomic", {}, nodes=1)
-    assert program.move(chess.STARTING_FEN, chess.Board(), (Clock(1, 0), Clock(1, 0))) == move
-    program.close()
+    with Child(Program("silly", (silly(tmp_path, said),))) as child:
+        assert UciPlayer(child, 1).move(chess.STARTING_FEN, chess.Board(), (Clock(1, 0), Clock(1, 0))) == move
 
 
 def test_few_games_have_wide_bounds() -> None:
@@ -128,9 +128,9 @@ def test_a_damaged_line_of_a_record_is_named_and_kept(damaged: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ("--opponent false", "error: false has ended\n"),
+        ("--opponent false", "error: false has gone away\n"),
         ("--opponent /nope", "No such file or directory: '/nope'\n"),
-        ("--engine false", "error: false has ended\n"),
+        ("--engine false", "error: false has gone away\n"),
         ("--games 0", "--games: expected a whole number from 1 on, found '0'\n"),
         ("--games -1", "--games: expected a whole number from 1 on, found '-1'\n"),
         ("--nodes -5", "--nodes: expected a whole number from 0 on, found '-5'\n"),
@@ -165,9 +165,7 @@ def test_an_interruption_lets_the_game_under_way_end(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.benchmarks.variants", "--variant", "atomic", "--games", "100000"]
     limits = ["--our-nodes", "20", "--record", str(record)]
     child = subprocess.Popen([*command, *limits], stdout=subprocess.PIPE, text=True, start_new_session=True)
-    while not record.exists():
-        assert child.poll() is None
-        time.sleep(0.05)
+    until(record.exists)
     os.killpg(child.pid, signal.SIGINT)
     output, _ = child.communicate(timeout=200)
     assert child.returncode == 130

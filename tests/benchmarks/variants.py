@@ -22,12 +22,11 @@ import json
 import os
 import random
 import shlex
-import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
@@ -38,10 +37,9 @@ import chess
 import chess.variant
 
 from engine.selfplay.sprt import MAX_HALF_POINTS, Z_95, MatchScore
-from tests.benchmarks.arguments import count, engine_command, positive
-from tests.benchmarks.children import ChildFailed
+from tests.benchmarks.arguments import OURS, count, engine_command, positive
+from tests.benchmarks.children import Child, ChildFailed, Program
 
-OURS = shlex.join((sys.executable, "-P", "-m", "engine"))
 VARIANTS = ("crazyhouse", "kingofthehill", "3check", "antichess", "atomic", "horde", "racingkings")
 OPENING_PLIES = 4
 MAX_PLIES = 600
@@ -72,57 +70,23 @@ class Clock:
     increment_s: float
 
 
-class Program:
-    """An engine that speaks UCI."""
+class UciPlayer:
+    """An engine, with a clock or so many nodes per move. Its methods raise ChildFailed if it fails."""
 
-    def __init__(self, command: str, variant: str, options: dict[str, str], nodes: int = 0) -> None:
-        """Start it. Raises ChildFailed, as the other methods do, if it ends, or OSError if there is none."""
-        self.nodes, self._command = nodes, command
-        self._child = subprocess.Popen(
-            shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            start_new_session=True,            # Ctrl-C lets its game end
-        )  # fmt: skip
-        try:
-            self._say("uci")
-            self._until("uciok")
-            for name, value in {**options, "UCI_Variant": variant}.items():
-                self._say(f"setoption name {name} value {value}")
-        except ChildFailed:
-            self.close()
-            raise
-
-    def _say(self, line: str) -> None:
-        assert self._child.stdin is not None
-        try:
-            self._child.stdin.write(line + "\n")
-            self._child.stdin.flush()
-        except OSError:
-            raise ChildFailed(f"{self._command} has ended") from None
-
-    def _until(self, start: str) -> str:
-        assert self._child.stdout is not None
-        while line := self._child.stdout.readline():
-            if line.startswith(start):
-                return line
-        raise ChildFailed(f"{self._command} has ended")
+    def __init__(self, child: Child, nodes: int) -> None:
+        self.nodes, self._child = nodes, child
 
     def new_game(self) -> None:
-        self._say("ucinewgame")
-        self._say("isready")
-        self._until("readyok")
+        self._child.new_game()
 
     def move(self, start: str, board: chess.Board, clocks: tuple[Clock, Clock]) -> str:
         moves = " ".join(move.uci() for move in board.move_stack)
-        self._say(f"position fen {start} moves {moves}" if moves else f"position fen {start}")
+        self._child.say(f"position fen {start} moves {moves}" if moves else f"position fen {start}")
         white, black = clocks
         clock = f"wtime {white.left_s * 1000:.0f} btime {black.left_s * 1000:.0f} "
         clock += f"winc {white.increment_s * 1000:.0f} binc {black.increment_s * 1000:.0f}"
-        self._say(f"go nodes {self.nodes}" if self.nodes else f"go {clock}")
-        return " ".join(self._until("bestmove").split()[1:2])
-
-    def close(self) -> None:
-        with suppress(ChildFailed, OSError), self._child:      # waits for the end, and closes the pipes
-            self._say("quit")
+        answer = self._child.ask(f"go nodes {self.nodes}" if self.nodes else f"go {clock}", "bestmove")
+        return " ".join(answer[-1].split()[1:2])
 
 
 class RandomMover:
@@ -139,11 +103,8 @@ class RandomMover:
     def move(self, start: str, board: chess.Board, clocks: tuple[Clock, Clock]) -> str:
         return self._rng.choice(sorted(move.uci() for move in board.legal_moves))
 
-    def close(self) -> None:
-        pass
 
-
-Player = Program | RandomMover
+Player = UciPlayer | RandomMover
 
 
 def new_board(variant: str, fen: str | None = None) -> chess.Board:
@@ -315,19 +276,22 @@ class Match:
     @contextmanager
     def _players(self, variant: str) -> Iterator[tuple[Player, Player]]:
         """Start us and the opponent, and end both afterwards."""
-        terms = {"EvalFile": "none"} if self.options.hand_written else {}
+        terms = {"UCI_Variant": variant, **({"EvalFile": "none"} if self.options.hand_written else {})}
         options = {"Hash": "16", "Move Overhead": self.options.overhead, **terms}
-        with closing(Program(self.options.engine, variant, options, self.options.our_nodes)) as ours:
-            opponent: Player
+        with ExitStack() as stack:
+
+            def start(command: str, settings: dict[str, str], nodes: int) -> UciPlayer:
+                child = Child(Program(command, tuple(shlex.split(command)), settings))
+                return UciPlayer(stack.enter_context(child), nodes)
+
+            ours = start(self.options.engine, options, self.options.our_nodes)
             match self.options.opponent:
                 case "random":
-                    opponent = RandomMover(variant)
+                    yield ours, RandomMover(variant)
                 case "self":
-                    opponent = Program(self.options.engine, variant, options, self.options.our_nodes)
+                    yield ours, start(self.options.engine, options, self.options.our_nodes)
                 case other:
-                    opponent = Program(other, variant, {"Use NNUE": "false", **terms}, self.options.nodes)
-            with closing(opponent):
-                yield ours, opponent
+                    yield ours, start(other, {"Use NNUE": "false", **terms}, self.options.nodes)
 
     def _note(self, game: Game) -> None:
         with self._lock:
