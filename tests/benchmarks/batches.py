@@ -4,6 +4,7 @@ fastchess stays outside of the repository: https://github.com/Disservin/fastches
 games lie, not what they prove.
 """
 
+import argparse
 import os
 import shlex
 import shutil
@@ -19,7 +20,6 @@ BATCH_GAMES = 50
 AGREED_WIN = ("-resign", "movecount=4", "score=700", "twosided=true")
 AGREED_DRAW = ("-draw", "movenumber=40", "movecount=8", "score=10")
 MARGIN_MS = 20                     # how far beyond the flag is still forgiven: the referee's own share
-ABSENT = "it is built from https://github.com/Disservin/fastchess"
 
 
 class BatchFailed(RuntimeError):
@@ -128,10 +128,12 @@ def _end_group(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
-def found(fastchess: str) -> str | None:
-    """The whole path of fastchess, None if there is none."""
-    path = shutil.which(fastchess)
-    return None if path is None else str(Path(path).resolve())
+def fastchess(text: str) -> str:
+    """Return the whole path of fastchess, for argparse."""
+    path = shutil.which(text)
+    if path is None:
+        raise argparse.ArgumentTypeError(f"no {text} here; it is built from https://github.com/Disservin/fastchess")
+    return str(Path(path).resolve())
 
 
 def count_games(pgn: Path) -> int:

@@ -21,8 +21,9 @@ from pathlib import Path
 import chess
 import chess.pgn
 
-from tests.benchmarks.batches import ABSENT, OPENINGS, Match, Player, Table, found
-from tests.benchmarks.children import ENGINE, busy_processes
+from tests.benchmarks.arguments import OURS
+from tests.benchmarks.batches import OPENINGS, Match, Player, Table, fastchess
+from tests.benchmarks.children import busy_processes
 from tests.benchmarks.figures import Figures
 
 
@@ -114,21 +115,18 @@ def twins(command: tuple[str, ...], tc: str) -> tuple[Player, Player]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fastchess", metavar="PATH", default="fastchess")
+    parser.add_argument("--fastchess", type=fastchess, metavar="PATH", default="fastchess")
     parser.add_argument("--folder", type=Path, required=True, help="where the batches are kept")
     parser.add_argument("--tc", default="1+0.01", help="seconds and increment (1+0.01)")
     parser.add_argument("--games", type=int, default=1000, help="how many games the folder is to hold (1000)")
     parser.add_argument("--concurrency", type=int, default=2, help="games at a time (2)")
     parser.add_argument("--busy", type=int, default=0, help="busy processes beside the games (0)")
     parser.add_argument("--openings", type=Path, default=OPENINGS, help="an EPD file")
-    parser.add_argument("--engine", default=shlex.join(ENGINE.command), help="the engine's command")
+    parser.add_argument("--engine", default=OURS, help="the engine's command")
     arguments = parser.parse_args()
-    fastchess = found(arguments.fastchess)
-    if fastchess is None:
-        print(f"no {arguments.fastchess} here; {ABSENT}")
-        return 1
     folder = arguments.folder.resolve()
-    table = Table(fastchess, arguments.openings.resolve(), at_random=True, concurrency=arguments.concurrency)
+    openings = arguments.openings.resolve()
+    table = Table(arguments.fastchess, openings, at_random=True, concurrency=arguments.concurrency)
     match = Match(table, twins(tuple(shlex.split(arguments.engine)), arguments.tc), folder)
     with busy_processes(arguments.busy):
         match.play_until(arguments.games)

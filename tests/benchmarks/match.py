@@ -6,8 +6,8 @@
         --engine "cmd=new/bin/lichessbot-engine name=new" --opponent "cmd=old/bin/lichessbot-engine name=old"
 
 A player is written as words: cmd=COMMAND, name=NAME (or what the command is called), one or more limits (tc, st, nodes,
-depth) and options (option.Hash=64). Words of a player replace those of --each; a limit of
-none and an option of nothing (option.Hash=) take that of --each away.
+depth) and options (option.Hash=64). Words of a player replace those of --each; a limit of none and an option of nothing
+(option.Hash=) take that of --each away.
 
 Games are played by fastchess in batches, openings in turn, each with both colours; with several opponents one batch
 after the other against each, so that the table is always a fair one. FOLDER keeps finished batches: the same command
@@ -35,7 +35,7 @@ import chess.pgn
 
 from engine.selfplay.sprt import LLR_BOUND, MatchScore
 from tests.benchmarks import openings
-from tests.benchmarks.batches import ABSENT, BATCH_GAMES, OPENINGS, BatchFailed, Match, Player, Table, found
+from tests.benchmarks.batches import BATCH_GAMES, OPENINGS, BatchFailed, Match, Player, Table, fastchess
 from tests.benchmarks.children import PLACES
 
 CLOCKS = ("tc", "st")
@@ -226,7 +226,7 @@ def show(matches: Sequence[Match], plan: Plan) -> None:
 
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--fastchess", metavar="PATH", default="fastchess")
+    made.add_argument("--fastchess", type=fastchess, metavar="PATH", default="fastchess")
     made.add_argument("--folder", type=Path, required=True, help="where the batches are kept")
     made.add_argument("--engine", required=True, metavar="WORDS", help="the engine that plays all opponents")
     made.add_argument("--opponent", action="append", required=True, metavar="WORDS", help="may stand several times")
@@ -261,10 +261,6 @@ def count_openings(path: Path) -> int:
 
 def main(words: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(words)
-    fastchess = found(arguments.fastchess)
-    if fastchess is None:
-        print(f"no {arguments.fastchess} here; {ABSENT}")
-        return 2
     try:
         first = player(arguments.engine, arguments.each)
         opponents = [player(text, arguments.each) for text in arguments.opponent]
@@ -282,7 +278,9 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"playing {most} games instead of {games}: without a clock more games from {path} would be copies")
         games = most
     file = path or (folder / NEW_OPENINGS if repeats else OPENINGS)
-    table = Table(fastchess, file.resolve(), concurrency=arguments.concurrency, agreed_ends=arguments.agreed_ends)
+    table = Table(
+        arguments.fastchess, file.resolve(), concurrency=arguments.concurrency, agreed_ends=arguments.agreed_ends
+    )
     matches = [Match(table, (first, opponent), folder / opponent.name) for opponent in opponents]
     until = None if arguments.minutes is None else time.monotonic() + 60 * arguments.minutes
     plan = Plan(games, arguments.batch, sprt, until, new_openings=repeats and path is None)

@@ -286,14 +286,13 @@ def test_a_file_that_repeats_an_opening_or_is_missing_is_refused(
 def test_the_command_continues_and_then_has_nothing_to_do(
     tmp_path: Path, fastchess: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [
-        "--fastchess", str(fastchess), "--folder", str(tmp_path / "games"), "--games", "4", "--batch", "2",
-        "--each", "tc=1", "--engine", f"cmd={PYTHON} name=ours", "--opponent", f"cmd={PYTHON} name=theirs",
-    ]  # fmt: skip
+    words = words_for(tmp_path, fastchess, "tc=1")
     assert command.main(words) == 0
     assert command.main(words) == 0
     assert len(list((tmp_path / "games" / "theirs").glob("batch-*"))) == 2
     assert capsys.readouterr().out.count("ours against") == 4
     assert command.main([*words, "--opponent", f"cmd={PYTHON} name=ours"]) == 2
     assert "expected a different name=NAME for each player, found ours, theirs, ours" in capsys.readouterr().out
-    assert command.main([*words, "--fastchess", "no-such-program"]) == 2
+    with pytest.raises(SystemExit):
+        command.main([*words, "--fastchess", "no-such-program"])
+    assert "no no-such-program here; it is built from https://" in capsys.readouterr().err
