@@ -18,6 +18,7 @@ import pytest
 
 from engine.facade import build_mode
 from tests.engine.uci_session import COMMAND, TIMEOUT_S
+from tests.patience import until
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
 STDOUT = 1                         # the file descriptor
@@ -73,10 +74,7 @@ class User:
         """Close the terminal and wait for the end of the program."""
         os.close(self._terminal)
         self._terminal = os.open(os.devnull, os.O_RDONLY)
-        deadline = time.monotonic() + TIMEOUT_S
-        while not os.waitpid(self.pid, os.WNOHANG)[0]:
-            assert time.monotonic() < deadline, "the program does not end"
-            time.sleep(0.05)
+        until(lambda: os.waitpid(self.pid, os.WNOHANG)[0], "the program does not end", TIMEOUT_S)
 
     def close(self) -> None:
         os.close(self._terminal)
@@ -228,10 +226,7 @@ def test_enter_ends_an_analysis_with_redirected_output(start: Start, tmp_path: P
     log = tmp_path / "log"
     log.touch()
     user = start("analyse", output=log)
-    deadline = time.monotonic() + TIMEOUT_S
-    while "1. " not in log.read_text():
-        assert time.monotonic() < deadline, "nothing is analysed"
-        time.sleep(0.05)
+    until(lambda: "1. " in log.read_text(), "nothing is analysed", TIMEOUT_S)
     user.type("\n")
     assert user.wait() == 0
     assert "best move" in log.read_text()

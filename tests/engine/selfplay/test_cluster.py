@@ -31,6 +31,7 @@ from engine.selfplay.selfplay import SelfplayPlan
 from engine.selfplay.worker_pool import run_parallel
 from tests.engine.nets import random_net
 from tests.engine.selfplay.tasks import die, fail, note, sleep, square
+from tests.patience import until
 
 WORKERS = 2
 DASK = (sys.executable, "-m", "dask")
@@ -256,9 +257,7 @@ def doomed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subproces
         [*DASK, "worker", *options, "--nthreads", "1", "--no-nanny"], stderr=subprocess.DEVNULL
     ) as player:
         try:
-            deadline = time.monotonic() + 300
-            while not (where.exists() and where.read_text().endswith("}")) and time.monotonic() < deadline:
-                time.sleep(0.05)
+            until(lambda: where.exists() and where.read_text().endswith("}"), patience_s=300.0)
             yield scheduler, Cluster(json.loads(where.read_text())["address"], lambda line: None)
         finally:
             scheduler.kill()

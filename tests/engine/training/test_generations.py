@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -24,6 +23,7 @@ from engine.training import generations as learning
 from engine.training.generations import Generation, LoopPlan, TrainingLoop, Verdict, log_text
 from engine.training.statistics import read_statistics
 from engine.training.trainer import TrainingSettings
+from tests.patience import until
 
 SETTINGS = TrainingSettings(hidden=32, epochs=1, batch=64, checks=2)
 
@@ -243,17 +243,12 @@ def test_a_signal_ends_the_loop_and_its_processes(tmp_path: Path) -> None:
     options = ["--nodes", "20", "--games-per-shard", "10", "--processes", "2"]
     with subprocess.Popen([*command, *options], start_new_session=True, stderr=subprocess.PIPE) as loop:
         try:
-            deadline = time.monotonic() + 300
-            while not (tmp_path / "loop.json").exists() and time.monotonic() < deadline:
-                time.sleep(0.05)                           # it is written after the first shard
+            until((tmp_path / "loop.json").exists, "no shard was written", patience_s=300.0)
             loop.send_signal(signal.SIGTERM)
             _, said = loop.communicate(timeout=100)
             assert loop.returncode == 130
             assert said == b"\ninterrupted\n"
-            deadline = time.monotonic() + 100              # multiprocessing's own helper goes a little later
-            while (left := living(loop.pid)) and time.monotonic() < deadline:
-                time.sleep(0.05)
-            assert not left
+            until(lambda: not living(loop.pid))            # multiprocessing's own helper goes a little later
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(loop.pid, signal.SIGKILL)

@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from engine.selfplay.records import InvalidRecord
 from engine.training import spsa
 from engine.training.spsa import SpsaPlan, Trial, TunedPlayer, Tuning, verify
 from engine.training.tunable import NotTunable, Numbers, Parameter, read_parameters
+from tests.patience import until
 
 PARAMETERS = (Parameter("RISING", 20, 0, 100), Parameter("FALLING", 800, 0, 1000), Parameter("BOUND", 5, 4, 8))
 BEST = {"RISING": 70, "FALLING": 300}             # and BOUND is the better the higher
@@ -168,9 +168,7 @@ def test_a_run_that_is_killed_continues_and_then_plays_its_numbers(tmp_path: Pat
     command = [sys.executable, "-m", "engine", "spsa", str(tmp_path), "--games", "100", "--nodes", "300"]
     command += ["--verify", "4", "--processes", "2", "--only", "REDUCE_LESS_*", "--only", "LATE_MOVE_BASE"]
     with subprocess.Popen(command, start_new_session=True) as first:
-        while not (tmp_path / "spsa.json").exists():
-            assert first.poll() is None
-            time.sleep(0.05)
+        until(lambda: (tmp_path / "spsa.json").exists() or first.poll() is not None, patience_s=1800.0)
         os.killpg(first.pid, signal.SIGKILL)
     saved = json.loads((tmp_path / "spsa.json").read_text())
     assert 0 < saved["pairs"] < 50
