@@ -10,6 +10,7 @@ import pytest
 from tests.benchmarks.batches import BatchFailed, Match, Table
 from tests.benchmarks.children import ENGINE
 from tests.benchmarks.lightning import Verdict, judge, report, twins, warnings_of
+from tests.scripts import script
 
 FOOLS_MATE = "1. f3 e5 2. g4 Qh4# 0-1"
 REPETITION = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2"
@@ -53,12 +54,10 @@ def test_every_end_of_a_game_is_distinguished(termination: str, result: str, mov
 
 @pytest.fixture
 def match(tmp_path: Path) -> Match:
-    fastchess = tmp_path / "fastchess"
-    fastchess.write_text(FASTCHESS)
-    fastchess.chmod(0o755)
+    fastchess = script(tmp_path / "fastchess", FASTCHESS)
     folder = tmp_path / "games"
     folder.mkdir()
-    return Match(Table(str(fastchess), at_random=True), twins(ENGINE.command, "1+0.01"), folder)
+    return Match(Table(fastchess, at_random=True), twins(ENGINE.command, "1+0.01"), folder)
 
 
 def test_finished_batches_are_kept_and_only_the_missing_games_are_played(match: Match) -> None:

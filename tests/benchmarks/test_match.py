@@ -11,6 +11,7 @@ from engine.selfplay.sprt import MatchScore
 from tests.benchmarks import match as command
 from tests.benchmarks.batches import OPENINGS, Match, Player, Table
 from tests.benchmarks.match import BadPlayer, Plan, Sprt, Tally, play, player, sprt_of, table_lines, tally
+from tests.scripts import script
 
 PYTHON = sys.executable
 EACH = "tc=8+0.08 option.Hash=64"
@@ -86,16 +87,13 @@ Path("words").write_text("\\n".join(words))
 
 
 @pytest.fixture
-def fastchess(tmp_path: Path) -> Path:
-    path = tmp_path / "fastchess"
-    path.write_text(FASTCHESS)
-    path.chmod(0o755)
-    return path
+def fastchess(tmp_path: Path) -> str:
+    return script(tmp_path / "fastchess", FASTCHESS)
 
 
-def match_in(folder: Path, fastchess: Path, opponent: str = "toga2", agreed_ends: bool = False) -> Match:
+def match_in(folder: Path, fastchess: str, opponent: str = "toga2", agreed_ends: bool = False) -> Match:
     ours, theirs = (Player(name, ("engine",), {"nodes": "10"}) for name in ("ours", opponent))
-    return Match(Table(str(fastchess), agreed_ends=agreed_ends), (ours, theirs), folder / "games" / opponent)
+    return Match(Table(fastchess, agreed_ends=agreed_ends), (ours, theirs), folder / "games" / opponent)
 
 
 # --- Players -------------------------------------------------------------------------------------------------------
@@ -178,7 +176,7 @@ def test_the_line_of_a_test_shows_its_state() -> None:
 
 
 def test_every_opponent_gets_his_games_in_batches_and_the_table_is_shown_on_the_way(
-    tmp_path: Path, fastchess: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, fastchess: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     matches = [match_in(tmp_path, fastchess, name) for name in ("toga2", "glaurung")]
     play(matches, Plan(games=10, batch=6))
@@ -190,7 +188,7 @@ def test_every_opponent_gets_his_games_in_batches_and_the_table_is_shown_on_the_
     assert tally(matches[0]).score.counts == [0, 0, 0, 5, 0]
 
 
-def test_batches_go_on_in_the_openings_where_the_last_one_ended(tmp_path: Path, fastchess: Path) -> None:
+def test_batches_go_on_in_the_openings_where_the_last_one_ended(tmp_path: Path, fastchess: str) -> None:
     match = match_in(tmp_path, fastchess)
     play([match], Plan(games=10, batch=6))
     words = [(batch / "words").read_text().splitlines() for batch in match.batches()]
@@ -198,14 +196,14 @@ def test_batches_go_on_in_the_openings_where_the_last_one_ended(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("agreed_ends", [True, False])
-def test_games_end_by_agreement_only_when_that_is_wanted(tmp_path: Path, fastchess: Path, agreed_ends: bool) -> None:
+def test_games_end_by_agreement_only_when_that_is_wanted(tmp_path: Path, fastchess: str, agreed_ends: bool) -> None:
     match = match_in(tmp_path, fastchess, agreed_ends=agreed_ends)
     play([match], Plan(games=2, batch=2))
     words = (match.batches()[0] / "words").read_text().splitlines()
     assert ("-resign" in words, "twosided=true" in words, "-draw" in words) == (agreed_ends,) * 3
 
 
-def test_playing_ends_with_the_test(tmp_path: Path, fastchess: Path) -> None:
+def test_playing_ends_with_the_test(tmp_path: Path, fastchess: str) -> None:
     match = match_in(tmp_path, fastchess)
     plan = Plan(games=100_000, batch=20, sprt=Sprt(0, 10))
     play([match], plan)
@@ -214,7 +212,7 @@ def test_playing_ends_with_the_test(tmp_path: Path, fastchess: Path) -> None:
     assert match.played() < 1000
 
 
-def test_when_time_is_up_fastchess_ends_and_finished_batches_stay(tmp_path: Path, fastchess: Path) -> None:
+def test_when_time_is_up_fastchess_ends_and_finished_batches_stay(tmp_path: Path, fastchess: str) -> None:
     match = match_in(tmp_path, fastchess)
     play([match], Plan(games=2, batch=2))
     (match.folder.parent / "slow").touch()
@@ -225,9 +223,9 @@ def test_when_time_is_up_fastchess_ends_and_finished_batches_stay(tmp_path: Path
     assert match.played() == 2
 
 
-def words_for(tmp_path: Path, fastchess: Path, each: str) -> list[str]:
+def words_for(tmp_path: Path, fastchess: str, each: str) -> list[str]:
     return [
-        "--fastchess", str(fastchess), "--folder", str(tmp_path / "games"), "--games", "6", "--batch", "4",
+        "--fastchess", fastchess, "--folder", str(tmp_path / "games"), "--games", "6", "--batch", "4",
         "--each", each, "--engine", f"cmd={PYTHON} name=ours", "--opponent", f"cmd={PYTHON} name=theirs",
     ]  # fmt: skip
 
@@ -243,7 +241,7 @@ def openings_played(tmp_path: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
-def test_without_a_clock_every_pair_has_a_new_opening(tmp_path: Path, fastchess: Path) -> None:
+def test_without_a_clock_every_pair_has_a_new_opening(tmp_path: Path, fastchess: str) -> None:
     """Games of an opening that is played again would be copies, which a sequential test takes for new evidence."""
     file = tmp_path / "games" / "openings.epd"
     assert command.main(words_for(tmp_path, fastchess, "nodes=10")) == 0
@@ -255,14 +253,14 @@ def test_without_a_clock_every_pair_has_a_new_opening(tmp_path: Path, fastchess:
     assert len(set(file.read_text().splitlines())) == 5
 
 
-def test_with_a_clock_the_common_openings_are_played(tmp_path: Path, fastchess: Path) -> None:
+def test_with_a_clock_the_common_openings_are_played(tmp_path: Path, fastchess: str) -> None:
     assert command.main(words_for(tmp_path, fastchess, "tc=1+0.01")) == 0
     assert openings_played(tmp_path) == [(str(OPENINGS), "1"), (str(OPENINGS), "3")]
 
 
 @pytest.mark.parametrize(("each", "played"), [("nodes=10", 4), ("nodes=10 st=1", 6)])
 def test_without_a_clock_a_file_of_openings_limits_the_games(
-    tmp_path: Path, fastchess: Path, each: str, played: int, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, fastchess: str, each: str, played: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "some.epd"
     file.write_text("\n".join(OPENINGS.read_text().splitlines()[:2]))
@@ -272,7 +270,7 @@ def test_without_a_clock_a_file_of_openings_limits_the_games(
 
 
 def test_a_file_that_repeats_an_opening_or_is_missing_is_refused(
-    tmp_path: Path, fastchess: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, fastchess: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, words = tmp_path / "some.epd", words_for(tmp_path, fastchess, "nodes=10")
     assert command.main([*words, "--openings", str(file)]) == 2
@@ -284,7 +282,7 @@ def test_a_file_that_repeats_an_opening_or_is_missing_is_refused(
 
 
 def test_the_command_continues_and_then_has_nothing_to_do(
-    tmp_path: Path, fastchess: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, fastchess: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = words_for(tmp_path, fastchess, "tc=1")
     assert command.main(words) == 0

@@ -30,8 +30,8 @@ from tests.benchmarks.variants import (
     read_record,
     row,
 )
-from tests.engine.selfplay.test_ladder import silly
 from tests.patience import until
+from tests.scripts import silly
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="too slow as plain Python to wait for")
 

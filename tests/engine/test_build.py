@@ -8,6 +8,7 @@ import pytest
 from setuptools import Distribution, Extension
 
 from engine._build import BuildExt, constants, write_if_changed
+from tests.scripts import script
 
 MODULE = """
 #include <Python.h>
@@ -42,10 +43,7 @@ def test_the_inference_is_built_with_and_without_avx2(tmp_path: Path) -> None:
 def test_a_compiler_that_does_not_know_avx2_does_not_fail_the_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compiler = tmp_path / "old-cc"
-    compiler.write_text(OLD_COMPILER)
-    compiler.chmod(0o755)
-    monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.setenv("CC", script(tmp_path / "old-cc", OLD_COMPILER))
     assert build(tmp_path) == ["network"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from engine.cli.main import run
 from engine.facade import Board, build_mode
 from engine.selfplay.humanness import Judge, Tally, observe, table
-from tests.engine.selfplay.test_ladder import silly
+from tests.scripts import silly
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="the judge is too slow as plain Python")
 

@@ -26,6 +26,7 @@ from engine.selfplay.ladder import (
 from engine.selfplay.ratings import Pairing
 from engine.selfplay.records import InvalidRecord
 from engine.selfplay.uci_client import EngineFailed, UciClient
+from tests.scripts import script, silly
 
 LEVELS = [f"level {rating}" for rating in (600, 900, 1200, 1500)]
 ANCHORS = {"a UCI_Elo=1000": 1000.0, "b UCI_Elo=2000": 2000.0}
@@ -33,12 +34,9 @@ needs_speed = pytest.mark.skipif(build_mode() == "plain", reason="too slow as pl
 
 
 @pytest.fixture
-def foreign(tmp_path: Path) -> Path:
+def foreign(tmp_path: Path) -> str:
     """Our own engine as a foreign one."""
-    script = tmp_path / "foreign"
-    script.write_text(f"#!/bin/sh\nexec {sys.executable} -P -m engine\n")
-    script.chmod(0o755)
-    return script
+    return script(tmp_path / "foreign", f"#!/bin/sh\nexec {sys.executable} -P -m engine\n")
 
 
 def test_neighbours_play_each_other_and_the_anchors_near_them() -> None:
@@ -92,14 +90,14 @@ def test_a_pair_is_repeatable() -> None:
 
 
 @needs_speed
-def test_a_foreign_engine_plays_with_a_clock(foreign: Path) -> None:
+def test_a_foreign_engine_plays_with_a_clock(foreign: str) -> None:
     assert play_pair(Pair(f"{foreign} UCI_Elo=600 rating=600", "level 2600", 0, TimeControl(200, 0.2))).points == 0
 
 
 @needs_speed
-def test_a_foreign_engine_that_fails_is_reported(foreign: Path, tmp_path: Path) -> None:
+def test_a_foreign_engine_that_fails_is_reported(foreign: str, tmp_path: Path) -> None:
     with pytest.raises(EngineFailed, match="has no option 'UCI_Ela'; did you mean UCI_Elo"):
-        UciClient(str(foreign), {"UCI_Ela": "1500"})
+        UciClient(foreign, {"UCI_Ela": "1500"})
     with pytest.raises(EngineFailed, match="there is no such program"):
         UciClient(str(tmp_path / "missing"), {})
     with pytest.raises(EngineFailed, match="true has ended"):
@@ -117,17 +115,6 @@ def test_a_foreign_engine_may_use_the_time_that_it_has(
 ) -> None:
     monkeypatch.setattr(uci_client, "ANSWER_S", 0.0)
     assert UciClient(silly(tmp_path, "bestmove e2e4", pause_s=0.3), {}).go((), limits) == "e2e4"
-
-
-def silly(folder: Path, answer: str, pause_s: float = 0) -> str:
-    """The command of an engine that has one answer to every `go`."""
-    script = folder / "silly"
-    script.write_text(
-        "#!/bin/sh\nwhile read line; do case $line in\nuci) echo uciok;; isready) echo readyok;; quit) exit;;\n"
-        f"go*) sleep {pause_s}; echo {answer!r};;\nesac; done\n"
-    )
-    script.chmod(0o755)
-    return str(script)
 
 
 def test_a_foreign_engine_is_read_from_its_text() -> None:
@@ -234,14 +221,13 @@ def test_a_slow_engine_loses_on_time(tmp_path: Path) -> None:
 
 def test_an_engine_that_crashes_is_started_again_but_not_for_ever(tmp_path: Path) -> None:
     """The first process crashes at once, the second one plays, all others crash."""
-    script = tmp_path / "crash"
-    script.write_text(
+    command = script(
+        tmp_path / "crash",
         f"#!/bin/sh\necho >>{tmp_path}/starts\nwhile read line; do case $line in\nuci) echo uciok;;\n"
         "isready) echo readyok;;\nquit) exit;;\n"
-        f"go*) if [ $(wc -l <{tmp_path}/starts) = 2 ]; then echo bestmove a1a1; else exit 3; fi;;\nesac; done\n"
+        f"go*) if [ $(wc -l <{tmp_path}/starts) = 2 ]; then echo bestmove a1a1; else exit 3; fi;;\nesac; done\n",
     )
-    script.chmod(0o755)
-    crashing, board = make_player(str(script)), Board()
+    crashing, board = make_player(command), Board()
     assert isinstance(crashing, ForeignPlayer)
     found = []
     for game in range(3):
@@ -258,14 +244,13 @@ def test_an_engine_that_crashes_is_started_again_but_not_for_ever(tmp_path: Path
 
 def test_an_engine_that_ends_between_two_games_is_started_again(tmp_path: Path) -> None:
     """Each process ends after its move, the fourth one before it is ready."""
-    script = tmp_path / "brief"
-    script.write_text(
+    command = script(
+        tmp_path / "brief",
         f"#!/bin/sh\necho >>{tmp_path}/starts\n[ $(wc -l <{tmp_path}/starts) -lt 4 ] || exit\n"
         "while read line; do case $line in\nuci) echo uciok;;\nisready) echo readyok;;\n"
-        "go*) echo bestmove a1a1; exit;;\nesac; done\n"
+        "go*) echo bestmove a1a1; exit;;\nesac; done\n",
     )
-    script.chmod(0o755)
-    brief = make_player(str(script))
+    brief = make_player(command)
     for game in range(3):
         brief.new_game(game)
         assert play_for_points(Board(), brief, brief, None) == (0.0, Forfeit.ILLEGAL)
@@ -300,7 +285,7 @@ def test_a_calibration_of_one_skill_is_not_written() -> None:
 
 @needs_speed
 def test_calibrate_plays_reports_and_continues(
-    tmp_path: Path, foreign: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, foreign: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, skills = tmp_path / "ladder.jsonl", tmp_path / "calibration.py"
     command = ("calibrate", str(path), "--skills", "--least", "500", "--most", "900", "--step", "200")
@@ -316,7 +301,7 @@ def test_calibrate_plays_reports_and_continues(
 
 
 def test_a_ladder_of_one_skill_is_refused_before_it_is_played(
-    tmp_path: Path, foreign: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, foreign: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     results, skills = tmp_path / "ladder.jsonl", tmp_path / "calibration.py"
     command = ("calibrate", str(results), "--skills", "--step", "9000", "--anchor", f"{foreign} rating=900")

@@ -11,29 +11,16 @@ import pytest
 
 from engine.selfplay import uci_client
 from engine.selfplay.uci_client import EngineFailed, UciClient
+from tests.patience import until
+from tests.processes import is_alive
+from tests.scripts import script
 
 GREETING = "read uci; echo uciok; read ucinewgame; read isready; echo readyok"
 
 
 def engine(folder: Path, search: str) -> str:
     """The command of an engine that does this in the shell once it is asked to search."""
-    script = folder / "engine"
-    script.write_text(f"#!/bin/sh\n{GREETING}; read position; read go\n{search}\n")
-    script.chmod(0o755)
-    return str(script)
-
-
-def has_ended(process: int) -> bool:
-    """Whether a process is gone, perhaps after a moment; a dead one that nobody waits for has no command line."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            if not Path(f"/proc/{process}/cmdline").read_bytes():
-                return True
-        except OSError:
-            return True
-        time.sleep(0.02)
-    return False
+    return script(folder / "engine", f"#!/bin/sh\n{GREETING}; read position; read go\n{search}\n")
 
 
 def test_an_engine_that_talks_without_end_does_not_answer_in_time(
@@ -47,20 +34,19 @@ def test_an_engine_that_talks_without_end_does_not_answer_in_time(
 
 def test_a_value_that_an_engine_would_ignore_is_refused(tmp_path: Path) -> None:
     """Stockfish ignores a UCI_Elo below its lowest, and plays at another strength than the anchor is rated for."""
-    script = tmp_path / "bounded"
     offers = ("UCI_Elo type spin default 1320 min 1320 max 3190", "Contempt type spin default 0 min -100 max 100")
     offers += ("Side type combo default max var min var max",)
     offer = "; ".join(f"echo option name {offer}" for offer in offers)
-    script.write_text(
-        f"#!/bin/sh\nread uci; {offer}; echo uciok\nread set; read ucinewgame; read isready; echo readyok\n"
+    command = script(
+        tmp_path / "bounded",
+        f"#!/bin/sh\nread uci; {offer}; echo uciok\nread set; read ucinewgame; read isready; echo readyok\n",
     )
-    script.chmod(0o755)
     for name, value in (("UCI_Elo", "1320"), ("Contempt", "-100"), ("Side", "min")):
-        UciClient(str(script), {name: value}).close()
+        UciClient(command, {name: value}).close()
     with pytest.raises(EngineFailed, match="bounded: expected UCI_Elo from 1320 to 3190, found 1000"):
-        UciClient(str(script), {"UCI_Elo": "1000"})
+        UciClient(command, {"UCI_Elo": "1000"})
     with pytest.raises(EngineFailed, match="bounded: expected Contempt from -100 to 100, found -101"):
-        UciClient(str(script), {"Contempt": "-101"})
+        UciClient(command, {"Contempt": "-101"})
 
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs /proc")
@@ -76,22 +62,22 @@ def test_what_an_engine_has_started_ends_with_it(tmp_path: Path, monkeypatch: py
     started = time.monotonic()
     client.close()
     assert time.monotonic() - started < 300
-    assert has_ended(int((tmp_path / "proper").read_text()))
+    proper = int((tmp_path / "proper").read_text())
+    until(lambda: not is_alive(proper))
 
 
 @needs_proc
 @pytest.mark.skipif(not uci_client._dies_with_us(), reason="needs setpriv of util-linux")
 def test_an_engine_that_hangs_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
     command = engine(tmp_path, f"echo $$ >{tmp_path}/hangs; exec sleep 600")
-    script = f"from engine.selfplay.uci_client import UciClient; UciClient({command!r}, {{}}).go((), 'nodes 1')"
+    program = f"from engine.selfplay.uci_client import UciClient; UciClient({command!r}, {{}}).go((), 'nodes 1')"
     noted = tmp_path / "hangs"
-    with subprocess.Popen([sys.executable, "-c", script]) as parent:
-        while not (noted.exists() and noted.read_text()):
-            assert parent.poll() is None
-            time.sleep(0.02)
+    with subprocess.Popen([sys.executable, "-c", program]) as parent:
+        until(lambda: noted.exists() and noted.read_text())
         parent.send_signal(signal.SIGTERM)
     hangs = int(noted.read_text())
-    ended = has_ended(hangs)
-    if not ended:
+    try:
+        until(lambda: not is_alive(hangs))
+    except AssertionError:
         os.kill(hangs, signal.SIGKILL)
-    assert ended
+        raise
