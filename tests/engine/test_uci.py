@@ -42,8 +42,7 @@ def test_python_chess_analyses_with_us(client: chess.engine.SimpleEngine) -> Non
 def test_castling_notation_follows_the_option(session: Session, chess960: str, castling: str) -> None:
     session.say(f"setoption name UCI_Chess960 value {chess960}")
     session.say("position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1")
-    session.say(f"go depth 2 searchmoves {castling}")
-    assert session.until("bestmove")[-1].startswith(f"bestmove {castling}")
+    assert session.ask(f"go depth 2 searchmoves {castling}", "bestmove")[-1].startswith(f"bestmove {castling}")
 
 
 def test_the_greeting_names_engine_build_and_options() -> None:
@@ -86,11 +85,9 @@ def test_d_and_eval_show_the_board_and_its_evaluation() -> None:
 def test_wdl_is_shown_only_if_the_option_is_set(session: Session) -> None:
     assert not [line for line in converse("go depth 1") if " wdl " in line]
     session.say("position fen 6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1")
-    session.say("go depth 2")
-    assert not [line for line in session.until("bestmove") if " wdl " in line]
+    assert not [line for line in session.ask("go depth 2", "bestmove") if " wdl " in line]
     session.say("setoption name UCI_ShowWDL value true")
-    session.say("go depth 3")
-    lines = session.until("bestmove")
+    lines = session.ask("go depth 3", "bestmove")
     assert [line for line in lines if " score mate 1 wdl 1000 0 0 nodes " in line], lines
 
 
@@ -139,12 +136,9 @@ def test_perft_divides() -> None:
 
 def test_a_perft_can_be_stopped_and_answers_are_given_meanwhile(session: Session) -> None:
     session.say("go perft 9")
-    session.say("isready")
-    session.until("readyok")
-    session.say("stop")
-    session.until("info string perft was stopped")
-    session.say("go perft 1")
-    assert session.until("Nodes searched")[-1] == "Nodes searched: 20"
+    session.ask("isready", "readyok")
+    session.ask("stop", "info string perft was stopped")
+    assert session.ask("go perft 1", "Nodes searched")[-1] == "Nodes searched: 20"
 
 
 def test_commands_after_a_perft_wait_for_its_end() -> None:
@@ -287,8 +281,7 @@ sys.exit(main())
 
 def test_ctrl_c_ends_the_search_and_the_session() -> None:
     session = Session([sys.executable, "-P", "-c", WITH_CTRL_C])
-    session.say("go infinite")
-    session.until("info depth 2")
+    session.ask("go infinite", "info depth 2")
     session.child.send_signal(signal.SIGINT)
     session.until("bestmove")
     assert session.child.wait(60) == 130
@@ -369,8 +362,7 @@ def test_endgame_tablebases_are_opened_and_probed(session: Session, tables: Path
     assert session.until("info string endgame")[-1].endswith("35 endgames of up to 4 pieces, 35 with DTZ")
     session.say("setoption name SyzygyProbeLimit value 4")
     session.say("position fen 7k/8/8/8/8/8/8/K2qQ3 w - - 0 1")
-    session.say("go depth 3")
-    *reports, answer = session.until("bestmove")
+    *reports, answer = session.ask("go depth 3", "bestmove")
     assert answer.startswith("bestmove e1d1")
     assert " score cp 30000 " in reports[-1]
     assert " tbhits 0 " not in reports[-1]
@@ -400,13 +392,11 @@ def test_tablebases_that_were_out_of_reach_are_looked_for_in_the_next_game(
     session: Session, tables: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "mounted later"
-    session.say(f"setoption name SyzygyPath value {folder}")
-    session.until("info string endgame")
+    session.ask(f"setoption name SyzygyPath value {folder}", "info string endgame")
     folder.symlink_to(tables)
     for game, has_tables in enumerate((False, True)):
         if game:
             session.say("ucinewgame")
         session.say("position fen 7k/8/8/8/8/8/8/K2qQ3 w - - 0 1")
-        session.say("go depth 3")
-        *reports, _ = session.until("bestmove")
+        *reports, _ = session.ask("go depth 3", "bestmove")
         assert (" tbhits 0 " not in reports[-1]) is has_tables

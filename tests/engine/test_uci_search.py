@@ -22,10 +22,8 @@ def depth_reached(session: Session) -> int:
 
 def test_a_single_allowed_move_is_searched_for_the_whole_time_unless_a_clock_runs(session: Session) -> None:
     """Who asks for it outside a game wants to know what it is worth."""
-    session.say("go searchmoves a2a3 movetime 600000")
-    session.until("info depth 2 ")
-    session.say("stop")
-    session.until("bestmove")
+    session.ask("go searchmoves a2a3 movetime 600000", "info depth 2 ")
+    session.ask("stop", "bestmove")
     session.say("go searchmoves a2a3 wtime 60000 btime 60000")
     assert depth_reached(session) == 1
 
@@ -40,8 +38,7 @@ def test_the_move_is_always_the_head_of_the_last_variation(session: Session) -> 
     board = chess.Board()
     for nodes in range(500, 8000, 150):
         session.say(f"position fen {board.fen()}")
-        session.say(f"go nodes {nodes}")
-        *infos, best = session.until("bestmove")
+        *infos, best = session.ask(f"go nodes {nodes}", "bestmove")
         assert infos[-1].split(" pv ")[1].split()[0] == best.split()[1]
         board.push_uci(best.split()[1])
         if board.is_game_over():
@@ -52,35 +49,28 @@ def test_an_infinite_search_keeps_its_move_until_stop(session: Session) -> None:
     session.say("position fen 7k/8/8/8/8/8/1r6/K7 w - - 0 1")
     session.say("go infinite")
     time.sleep(0.3)
-    session.say("isready")
-    assert not any(line.startswith("bestmove") for line in session.until("readyok"))
-    session.say("stop")
-    session.until("bestmove")
+    assert not any(line.startswith("bestmove") for line in session.ask("isready", "readyok"))
+    session.ask("stop", "bestmove")
 
 
 def test_pondering_gives_its_move_soon_after_the_ponder_hit(session: Session) -> None:
     session.say("position startpos moves e2e4 e7e5")
-    session.say("go ponder wtime 30000 btime 30000")
-    session.until("info depth")
+    session.ask("go ponder wtime 30000 btime 30000", "info depth")
     session.suspend(1.0)
     time.sleep(0.2)
-    session.say("isready")
-    assert not any(line.startswith("bestmove") for line in session.until("readyok"))
+    assert not any(line.startswith("bestmove") for line in session.ask("isready", "readyok"))
     started = time.perf_counter()
-    session.say("ponderhit")
-    session.until("bestmove")
+    session.ask("ponderhit", "bestmove")
     assert time.perf_counter() - started < 30.0, "the whole clock"
 
 
 def test_the_only_move_is_given_at_once_after_the_ponder_hit(session: Session) -> None:
     session.say("position fen k7/8/1K6/8/8/8/8/7R b - - 0 1")
-    session.say("isready")
-    session.until("readyok")
+    session.ask("isready", "readyok")
     session.say("go ponder wtime 60000000 btime 60000000")
     time.sleep(0.3)
     started = time.perf_counter()
-    session.say("ponderhit")
-    assert session.until("bestmove")[-1].startswith("bestmove a8b8")
+    assert session.ask("ponderhit", "bestmove")[-1].startswith("bestmove a8b8")
     assert time.perf_counter() - started < 60.0
 
 
@@ -90,24 +80,20 @@ def test_time_spent_pondering_counts(session: Session) -> None:
     def new_game() -> None:
         session.say("ucinewgame")
         session.say("position startpos moves e2e4 e7e5")
-        session.say("isready")
-        session.until("readyok")
+        session.ask("isready", "readyok")
 
     def without_pondering_s() -> float:
         new_game()
         started = time.perf_counter()
-        session.say("go wtime 20000 btime 20000")
-        session.until("bestmove")
+        session.ask("go wtime 20000 btime 20000", "bestmove")
         return time.perf_counter() - started
 
     def after_pondering_s() -> float:
         new_game()
-        session.say("go ponder wtime 20000 btime 20000")
-        session.until("info depth")
+        session.ask("go ponder wtime 20000 btime 20000", "info depth")
         session.suspend(2.5)
         started = time.perf_counter()
-        session.say("ponderhit")
-        session.until("bestmove")
+        session.ask("ponderhit", "bestmove")
         return time.perf_counter() - started
 
     # A busy machine may delay one answer or another.
@@ -119,10 +105,8 @@ def test_a_ponder_hit_without_pondering_is_ignored(session: Session) -> None:
     session.say("ponderhit")
     session.say("go infinite")
     session.say("ponderhit")
-    session.say("isready")
-    assert not any(line.startswith("bestmove") for line in session.until("readyok"))
-    session.say("stop")
-    session.until("bestmove")
+    assert not any(line.startswith("bestmove") for line in session.ask("isready", "readyok"))
+    session.ask("stop", "bestmove")
 
 
 def test_several_lines_start_with_different_moves_best_first(client: chess.engine.SimpleEngine) -> None:
@@ -141,8 +125,7 @@ def test_more_lines_than_moves_are_as_many_as_moves(client: chess.engine.SimpleE
 def test_an_illegal_move_to_search_is_left_out(session: Session) -> None:
     for words, best in (("e7e5 a2a3 zz", "a2a3"), ("e7e5", None)):
         session.say("position startpos")
-        session.say(f"go depth 4 searchmoves {words}")
-        *lines, answer = session.until("bestmove")
+        *lines, answer = session.ask(f"go depth 4 searchmoves {words}", "bestmove")
         assert any("'e7e5' is not legal here" in line and line.endswith("; ignored") for line in lines)
         assert best is None or answer.split()[1] == best
 
@@ -150,16 +133,14 @@ def test_an_illegal_move_to_search_is_left_out(session: Session) -> None:
 def test_castling_named_in_both_notations_is_one_move(session: Session) -> None:
     session.say("setoption name MultiPV value 2")
     session.say("position fen r3k3/8/8/8/8/8/8/4K2R w K - 0 1")
-    session.say("go depth 4 searchmoves e1g1 e1h1")
-    *lines, best = session.until("bestmove")
+    *lines, best = session.ask("go depth 4 searchmoves e1g1 e1h1", "bestmove")
     assert best.split()[:2] == ["bestmove", "e1g1"]
     assert not [line for line in lines if " multipv 2 " in line]
 
 
 def test_a_mate_as_short_as_asked_for_ends_the_search(session: Session) -> None:
     session.say("position fen kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1")
-    session.say("go mate 2")
-    lines = session.until("bestmove")
+    lines = session.ask("go mate 2", "bestmove")
     assert "score mate 2" in [line for line in lines if " pv " in line][-1]
     assert lines[-1].startswith("bestmove a1a6")
 
@@ -172,16 +153,13 @@ def test_the_end_of_the_input_quits_in_mid_search() -> None:
 
 def test_a_search_longer_than_three_seconds_reports_its_root_moves(session: Session) -> None:
     session.say("position fen 8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1")
-    session.say("isready")
-    session.until("readyok")
+    session.ask("isready", "readyok")
     started = time.perf_counter()
-    session.say("go infinite")
-    session.until("info depth")
+    session.ask("go infinite", "info depth")
     session.suspend(2.5)
     line = session.until_contains("currmove")
     assert time.perf_counter() - started >= 3
-    session.say("stop")
-    session.until("bestmove")
+    session.ask("stop", "bestmove")
     words = line.split()
     assert words[:2] == ["info", "depth"]
     assert words[3:6:2] == ["currmove", "currmovenumber"]
@@ -197,8 +175,7 @@ def test_a_score_outside_the_window_is_reported_as_a_bound(session: Session) -> 
     """The window is widened until the score fits: the bound comes first, the exact score of that depth after it."""
     session.say("setoption name EvalFile value none")
     session.say("position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
-    session.say("go depth 11")
-    lines = [line for line in session.until("bestmove") if line.startswith("info")]
+    lines = [line for line in session.ask("go depth 11", "bestmove") if line.startswith("info")]
     bounds = [line for line in lines if " lowerbound " in line or " upperbound " in line]
     assert bounds
     for line in bounds:
@@ -214,8 +191,7 @@ def test_a_score_outside_the_window_is_reported_as_a_bound(session: Session) -> 
 def test_analyse_mode_uses_the_time_even_for_the_only_move(analyses: bool, session: Session) -> None:
     session.say(f"setoption name UCI_AnalyseMode value {str(analyses).lower()}")
     session.say("position startpos moves e2e3 b7b6 d1h5 c7c6 h5f7")
-    session.say("isready")
-    session.until("readyok")
+    session.ask("isready", "readyok")
     started = time.perf_counter()
     session.say(f"go movetime {2000 if analyses else 600_000}")
     if analyses:
@@ -228,12 +204,10 @@ def test_analyse_mode_uses_the_time_even_for_the_only_move(analyses: bool, sessi
 
 def test_a_move_after_the_hard_deadline_is_reported_as_late(session: Session) -> None:
     """A suspended process misses its deadline, and says by how much once it continues."""
-    session.say("isready")
-    session.until("readyok")
+    session.ask("isready", "readyok")
     for _ in range(20):
         started = time.perf_counter()
-        session.say("go movetime 1500")
-        session.until("info depth")
+        session.ask("go movetime 1500", "info depth")
         session.suspend(2.0)
         continued_s = time.perf_counter() - started
         late = [line for line in session.until("bestmove") if line.startswith("info string late")]
@@ -247,8 +221,7 @@ def test_a_move_after_the_hard_deadline_is_reported_as_late(session: Session) ->
 def test_a_huge_halfmove_clock_gives_sane_scores(session: Session) -> None:
     fen = "2n1k3/8/8/8/8/8/8/R3K3 w - - 50000000 1"
     session.say(f"position fen {fen}")
-    session.say("go depth 3")
-    *lines, best = session.until("bestmove")
+    *lines, best = session.ask("go depth 3", "bestmove")
     assert best.split()[1] in Board(fen).legal_moves()
     assert max(abs(int(found)) for line in lines for found in re.findall(r"score cp (-?\d+)", line)) < 30_000
 
@@ -266,8 +239,7 @@ def test_a_game_that_is_over_has_a_score_and_no_move(fen: str, score: str, stren
 
 def test_even_the_shortest_time_completes_depth_1(session: Session) -> None:
     for command in ["go movetime 1", "go wtime 1 btime 1"] * 10:
-        session.say(command)
-        assert any(" depth 1 " in line for line in session.until("bestmove"))
+        assert any(" depth 1 " in line for line in session.ask(command, "bestmove"))
 
 
 @pytest.mark.parametrize("limits", ["depth 3", "infinite", "ponder wtime 100 btime 100"])

@@ -61,20 +61,16 @@ def test_an_unknown_variant_is_refused(value: str, answer: str) -> None:
 def test_drops_are_read_and_written(session: Session) -> None:
     session.say("setoption name UCI_Variant value crazyhouse")
     session.say("position fen 6k1/5ppp/8/8/8/8/8/4K3[RP] w - - 0 1 moves P@e4 g8f8")
-    session.say("d")
-    assert "Fen: 5k2/5ppp/8/8/4P3/8/8/4K3/R" in session.until("Fen: ")[-1]
-    session.say("go depth 4")
-    assert session.until("bestmove")[-1].startswith("bestmove R@")
-    session.say("position startpos moves P@e4")
-    assert "'P@e4' is not legal here" in session.until("info string error")[-1]
+    assert "Fen: 5k2/5ppp/8/8/4P3/8/8/4K3/R" in session.ask("d", "Fen: ")[-1]
+    assert session.ask("go depth 4", "bestmove")[-1].startswith("bestmove R@")
+    assert "'P@e4' is not legal here" in session.ask("position startpos moves P@e4", "info string error")[-1]
 
 
 def test_chess960_castling_of_a_variant(session: Session) -> None:
     session.say("setoption name UCI_Chess960 value true")
     session.say("setoption name UCI_Variant value atomic")
     session.say("position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1 moves e1h1")
-    session.say("d")
-    assert "Fen: 4k3/8/8/8/8/8/8/5RK1 b - - 1 1" in session.until("Fen: ")[-1]
+    assert "Fen: 4k3/8/8/8/8/8/8/5RK1 b - - 1 1" in session.ask("d", "Fen: ")[-1]
 
 
 @pytest.mark.parametrize(
@@ -97,8 +93,7 @@ def test_no_wdl_is_shown_in_variants_whose_draws_no_model_knows(session: Session
     session.say("setoption name UCI_ShowWDL value true")
     for variant, is_shown in (("atomic", False), ("chess", True)):
         session.say(f"setoption name UCI_Variant value {variant}")
-        session.say("go depth 2")
-        lines = session.until("bestmove")
+        lines = session.ask("go depth 2", "bestmove")
         assert any(" score cp " in line for line in lines)
         assert any(" wdl " in line for line in lines) == is_shown
 

@@ -41,6 +41,11 @@ class Session:
         assert self.child.stdin is not None
         self.child.stdin.write(line + "\n")
 
+    def ask(self, line: str, start: str) -> list[str]:
+        """Say a line and return the answers up to the first with this start."""
+        self.say(line)
+        return self.until(start)
+
     def until(self, start: str) -> list[str]:
         """Return the lines up to and including the first with this start."""
         assert self.child.stdout is not None
@@ -58,14 +63,14 @@ class Session:
 
     def reset(self) -> None:
         """Let the engine be as after its start, with the defaults that it names itself."""
-        for line in ("stop", "debug off", "uci"):
-            self.say(line)
-        for line in self.until("uciok"):
+        self.say("stop")
+        self.say("debug off")
+        for line in self.ask("uci", "uciok"):
             if option := re.fullmatch(r"option name (.*) type \w+ default (.*?)( (min|var) .*)?", line):
                 self.say(f"setoption name {option[1]} value {option[2]}")
-        for line in ("ucinewgame", "position startpos", "isready"):
-            self.say(line)
-        self.until("readyok")
+        self.say("ucinewgame")
+        self.say("position startpos")
+        self.ask("isready", "readyok")
 
     def suspend(self, seconds: float) -> None:
         """Let time pass that costs the engine nothing: its clock goes on, its search does not."""

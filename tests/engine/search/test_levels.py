@@ -273,8 +273,7 @@ def test_limited_strength_over_uci() -> None:
 
 def _nodes(session: Session, command: str) -> int:
     """Return the nodes of a search."""
-    session.say(command)
-    lines = session.until("bestmove")
+    lines = session.ask(command, "bestmove")
     return max((int(line.split(" nodes ")[1].split()[0]) for line in lines if " nodes " in line), default=0)
 
 
@@ -393,8 +392,7 @@ def test_own_book_lets_only_limited_strength_open_from_the_book() -> None:
     ):
         for option in options:
             session.say(f"setoption name {option}")
-        session.say("go depth 1")
-        searched = any(line.startswith("info depth") for line in session.until("bestmove"))
+        searched = any(line.startswith("info depth") for line in session.ask("go depth 1", "bestmove"))
         assert searched is not uses, options
     session.close()
 
