@@ -103,7 +103,6 @@ class Child:
 
     def say(self, command: str) -> None:
         """Raises ChildFailed."""
-        assert self._process.stdin is not None
         try:
             self._process.stdin.write(command.encode() + b"\n")
         except BrokenPipeError as error:
@@ -118,7 +117,6 @@ class Child:
         return lines
 
     def _line(self) -> str:
-        assert self._process.stdout is not None
         while b"\n" not in self._unread:
             if not select.select([self._process.stdout], [], [], PATIENCE_S)[0]:
                 raise ChildFailed(f"{self.name} has been silent for {PATIENCE_S} s")

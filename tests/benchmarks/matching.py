@@ -78,7 +78,6 @@ def rehearse(arguments: argparse.Namespace, seed: int) -> list[str]:
     command += ["--time-scale", arguments.time_scale]
     lines = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as it:
-        assert it.stdout is not None
         for line in it.stdout:
             lines.append(line)
             print(line, end="", flush=True)

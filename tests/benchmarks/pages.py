@@ -36,7 +36,6 @@ def followers(address: str, count: int) -> Iterator[list[int]]:
         return
     command = [sys.executable, "-m", "tests.benchmarks.pages", address, str(count)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         process.stdout.readline()
         yield received
         received.append(int(process.communicate()[0]))
@@ -105,7 +104,6 @@ def follow(address: str, count: int) -> None:
     threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
     while not ended.is_set():
         for key, _ in selector.select(timeout=0.1):
-            assert isinstance(key.fileobj, socket.socket)
             received += len(key.fileobj.recv(1 << 20))
     print(received)
 

@@ -12,12 +12,11 @@ from tests.engine.uci_session import COMMAND, Session
 
 @pytest.fixture(params=[False, True], ids=["standard", "chess960"])
 def chess960(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
+    return request.param
 
 
 @pytest.fixture(params=Start, ids=lambda start: start.value)
 def start(request: pytest.FixtureRequest) -> Start:
-    assert isinstance(request.param, Start)
     return request.param
 
 

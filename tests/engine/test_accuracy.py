@@ -131,7 +131,6 @@ def test_games_have_the_accuracy_of_lilas_tests(
     begins: str, cps: list[int], white: tuple[int, int], black: tuple[int, int]
 ) -> None:
     found = accuracies(cps, begins)
-    assert found is not None
     assert found[0] == pytest.approx(white[0], abs=white[1])
     assert found[1] == pytest.approx(black[0], abs=black[1])
 

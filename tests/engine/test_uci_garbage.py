@@ -66,7 +66,6 @@ def run(script: list[bytes], ending: bytes = b"\n", pause_s: float = 0.0, encodi
     pipe = subprocess.PIPE
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
     with subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, stderr=pipe, env=environment) as child:
-        assert child.stdin is not None
         early, late = (script[:-1], script[-1:]) if pause_s else ([], script)
         for line in early:
             child.stdin.write(line + b"\n")

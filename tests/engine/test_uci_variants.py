@@ -21,7 +21,6 @@ def test_python_chess_plays_all_variants_with_us(client: chess.engine.SimpleEngi
         board = chess.variant.find_variant(name)()
         while board.ply() < 12 and not board.is_game_over():
             played = client.play(board, chess.engine.Limit(nodes=200))
-            assert played.move is not None
             board.push(played.move)           # asserts that it is pseudo-legal
         assert board.is_valid()
 

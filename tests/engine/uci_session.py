@@ -38,7 +38,6 @@ class Session:
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 
     def say(self, line: str) -> None:
-        assert self.child.stdin is not None
         self.child.stdin.write(line + "\n")
 
     def ask(self, line: str, start: str) -> list[str]:
@@ -48,7 +47,6 @@ class Session:
 
     def until(self, start: str) -> list[str]:
         """Return the lines up to and including the first with this start."""
-        assert self.child.stdout is not None
         lines: list[str] = []
         for line in self.child.stdout:
             lines.append(line.strip())
@@ -58,7 +56,6 @@ class Session:
 
     def until_contains(self, part: str) -> str:
         """Return the first line with this part."""
-        assert self.child.stdout is not None
         return next(line.strip() for line in self.child.stdout if part in line)
 
     def reset(self) -> None:
@@ -79,8 +76,6 @@ class Session:
         self.child.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
-        assert self.child.stdin is not None
-        assert self.child.stdout is not None
         self.child.stdin.close()
         self.child.wait(100)
         self.child.stdout.close()

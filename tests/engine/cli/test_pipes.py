@@ -119,7 +119,6 @@ def test_two_computers_finish_a_game(tmp_path: Path) -> None:
     assert answer.returncode == 0, answer.stderr
     assert "1-0  checkmate, white wins" in answer.stdout
     game = chess.pgn.read_game(io.StringIO(path.read_text()))
-    assert game is not None
     assert (game.headers["White"], game.headers["Black"]) == ("Engine (attacker, level 2500)", "Engine (loser)")
     assert game.end().board().is_checkmate()
 
@@ -291,7 +290,6 @@ def test_the_clock_option_overrides_the_file(run: Run, tmp_path: Path) -> None:
     (earlier,) = parse_games(GAME_WITH_CLOCKS)
     *before, last = [node.clock_s for node in game.root.mainline()]
     assert before == [node.clock_s for node in earlier.root.mainline()]
-    assert last is not None
     assert last > 400
 
 

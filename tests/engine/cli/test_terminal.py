@@ -124,7 +124,6 @@ def test_a_game_against_the_computer_at_a_terminal(start: Start, tmp_path: Path)
     user.type("quit\n")
     assert user.wait() == 0
     saved = chess.pgn.read_game(io.StringIO(game.read_text()))
-    assert saved is not None
     assert saved.errors == []
     assert saved.headers["TimeControl"] == "3540+3"
     assert [node.clock() is not None for node in saved.mainline()] == [True, True]

@@ -261,7 +261,6 @@ def test_a_training_has_the_shape_of_the_network_it_begins_with(
 
 def test_a_training_begins_with_the_shipped_network(capsys: pytest.CaptureFixture[str]) -> None:
     shipped = shipped_file()
-    assert shipped is not None
     hidden = net_file.read(shipped).hidden
     assert run((*TRAIN, "--begin", "<shipped>", "--hidden", str(hidden + 32))) == 2
     assert f"it has --hidden {hidden}, expected {hidden + 32}" in capsys.readouterr().err

@@ -20,7 +20,6 @@ def recapture(board: chess.Board, target: chess.Square, side: chess.Color) -> in
         return 0
     origin = min(attackers, key=lambda square: (board.piece_type_at(square), square))
     piece = board.piece_at(origin)
-    assert piece is not None
     if piece.piece_type == chess.KING and board.attackers(not side, target):
         return 0
     gain = VALUE[board.piece_type_at(target) or chess.PAWN]

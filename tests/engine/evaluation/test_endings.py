@@ -118,9 +118,7 @@ def test_a_search_of_a_known_draw_believes_in_nothing_else(fen: str, choice: str
     engine.set_evaluation(choice)
     for depth in range(1, 13):
         engine.set_position(Board(fen))
-        report = engine.go(Limits(depth=depth)).report
-        assert report is not None
-        assert report.score_cp == DRAW, depth
+        assert engine.go(Limits(depth=depth)).report.score_cp == DRAW, depth
 
 
 @pytest.mark.parametrize(

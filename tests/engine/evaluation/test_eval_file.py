@@ -51,9 +51,7 @@ def test_the_last_network_by_name_is_the_one_that_ships(tmp_path: Path) -> None:
     assert eval_file.shipped_file(tmp_path / "no such folder") is None
     for name in ("net-001.net", "net-002.net"):
         write(material_net(), tmp_path / name)
-    newest = eval_file.shipped_file(tmp_path)
-    assert newest is not None
-    assert newest.name == "net-002.net"
+    assert eval_file.shipped_file(tmp_path).name == "net-002.net"
 
 
 def test_a_network_in_the_package_plays_unless_the_engine_runs_plain(
@@ -113,7 +111,6 @@ def test_a_variant_refuses_a_network_of_standard_chess(tmp_path: Path) -> None:
 
 def test_the_network_that_ships_is_small_and_has_its_card() -> None:
     path = eval_file.shipped_file()
-    assert path is not None
     net, card = read(path), json.loads(path.with_suffix(".json").read_text())
     assert path.stat().st_size <= 2_000_000
     assert net.name == card["name"] == path.stem
@@ -196,8 +193,6 @@ def test_a_change_of_evaluation_clears_the_tables(material: Path) -> None:
     used.go(Limits(depth=7))
     used.set_evaluation(str(material))
     report = used.go(Limits(depth=7)).report
-    assert report is not None
-    assert fresh is not None
     assert (report.nodes, report.score_cp, report.pv) == (fresh.nodes, fresh.score_cp, fresh.pv)
 
 
@@ -214,9 +209,7 @@ def test_the_network_decides_the_move(material: Path) -> None:
 @minutes_if_plain
 def test_mates_are_found_and_counted_as_ever(material: Path) -> None:
     for evaluation in (material, "none"):
-        report = thinker(evaluation, "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1").go(Limits(mate_in=2)).report
-        assert report is not None
-        assert report.mate_in == 2
+        assert thinker(evaluation, "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1").go(Limits(mate_in=2)).report.mate_in == 2
 
 
 @minutes_if_plain
@@ -230,7 +223,6 @@ def test_several_lines_threads_and_chess960_go_with_a_network(material: Path) ->
         assert scores == sorted(scores, reverse=True)
         while not board.is_game_over() and board.ply() < 40:
             played = client.play(board, chess.engine.Limit(time=0.02), ponder=True)
-            assert played.move is not None
             board.push(played.move)
 
 

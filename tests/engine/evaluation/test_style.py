@@ -83,9 +83,7 @@ def test_a_removed_style_has_no_effect(engine: Engine) -> None:
 
 
 def report_nodes(engine: Engine, limits: Limits) -> int:
-    report = engine.go(limits).report
-    assert report is not None
-    return report.nodes
+    return engine.go(limits).report.nodes
 
 
 def test_the_game_being_played_is_judged_by_the_new_style(engine: Engine) -> None:
@@ -129,7 +127,6 @@ def test_a_negative_material_style_gives_material_away(engine: Engine) -> None:
         engine.weigh_group("material", -100 if ply % 2 else 100)
         engine.set_position(board.replayed())
         move = engine.go(Limits(nodes=400)).best_move
-        assert move is not None
         board.push(move)
     pieces = board.fen().split()[0]
     points = sum(PIECE_POINTS.get(letter.lower(), 0) * (1 if letter.isupper() else -1) for letter in pieces)

@@ -24,7 +24,6 @@ def boards() -> list[chess.Board]:
 def expected(board: chess.Board, us: chess.Color) -> dict[str, int]:
     """What python-chess finds."""
     king = board.king(not us)
-    assert king is not None
     zone = chess.SquareSet(chess.BB_KING_ATTACKS[king] | chess.BB_SQUARES[king])
     pieces = {square: piece for square, piece in board.piece_map().items() if piece.color == us}
     minors = {square for square, piece in pieces.items() if piece.piece_type in (chess.KNIGHT, chess.BISHOP)}
@@ -132,9 +131,7 @@ def test_a_style_keeps_the_network_and_leaves_no_trace(name: str) -> None:
     engine.set_position(Board(MIDDLEGAME))
 
     def nodes() -> int:
-        report = engine.go(Limits(depth=7)).report
-        assert report is not None
-        return report.nodes
+        return engine.go(Limits(depth=7)).report.nodes
 
     before, evaluation = nodes(), engine.describe_evaluation()
     engine.set_named_style(name)
@@ -163,7 +160,5 @@ def test_the_table_forgets_the_bonus_of_the_other_side_only() -> None:
     nodes = []
     for each in (engine, fresh, engine):
         each.set_position(board)
-        report = each.go(Limits(depth=6)).report
-        assert report is not None
-        nodes.append(report.nodes)
+        nodes.append(each.go(Limits(depth=6)).report.nodes)
     assert nodes[0] == nodes[1] > 2 * nodes[2]

@@ -59,7 +59,6 @@ def passed_blocked(board: chess.Board, us: chess.Color) -> Count:
 
 def passed_own_king(board: chess.Board, us: chess.Color) -> Count:
     step, king = 8 if us else -8, board.king(us)
-    assert king is not None
     return Counter(
         chess.square_distance(king, pawn + step)
         for pawn in pawns(board, us)

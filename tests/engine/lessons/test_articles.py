@@ -194,11 +194,8 @@ def test_rudim_minimax_visits_every_position() -> None:
 
 def test_rudim_the_horizon_effect_needs_quiescence() -> None:
     blind, seeing = value(MIDDLE_GAME, 3, Method.ORDERED), value(MIDDLE_GAME, 3)
-    assert blind.cp is not None
-    assert seeing.cp is not None
     assert abs(seeing.cp) < 30 < blind.cp - 30
     deep = value(MIDDLE_GAME, 5)
-    assert deep.cp is not None
     assert abs(deep.cp - seeing.cp) < abs(deep.cp - blind.cp)
 
 

@@ -57,7 +57,6 @@ def check_both_directions(games: int, plies: int) -> int:
         assert_equal_trees(read, original)
         text = game_text(read)
         again = chess.pgn.read_game(io.StringIO(text))
-        assert again is not None
         assert again.errors == []
         assert_equal_trees(read, again)
         assert game_text(only(text)) == text

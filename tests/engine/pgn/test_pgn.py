@@ -31,7 +31,6 @@ def test_a_boards_game_is_read_back_by_python_chess() -> None:
     text = pgn_text(headers, board, "1/2-1/2", [60.0 - ply for ply in range(len(board.moves))])
     assert all(len(line) <= 80 for line in text.splitlines() if not line.startswith("["))
     game = chess.pgn.read_game(io.StringIO(text))
-    assert game is not None
     assert game.errors == []
     assert game.headers["Event"] == headers["Event"]
     assert game.headers["Result"] == "1/2-1/2"
@@ -42,7 +41,6 @@ def test_a_boards_game_is_read_back_by_python_chess() -> None:
 def test_a_chess960_game_names_its_variant_and_its_beginning() -> None:
     board = Board("1k6/8/8/8/8/8/8/RKR5 w CA - 0 1", chess960=True).after("b1c1")
     game = chess.pgn.read_game(io.StringIO(pgn_text({}, board, "*")))
-    assert game is not None
     assert game.headers["Variant"] == "Chess960"
     assert game.end().board().fen() == "1k6/8/8/8/8/8/8/R4RK1 b - - 1 1"
     assert game.errors == []
@@ -58,7 +56,6 @@ def test_clocks_and_evaluations_are_comments_and_may_be_missing() -> None:
     board = Board().after("e2e4", "e7e5", "g1f3")
     text = pgn_text({"White": "one"}, board, "*", [None, 59.0, 58.0], ["0.31,12", None, "#-3"])
     game = chess.pgn.read_game(io.StringIO(text))
-    assert game is not None
     first, second, third = game.mainline()
     assert first.eval() == chess.engine.PovScore(chess.engine.Cp(31), chess.WHITE)
     assert (first.eval_depth(), first.clock()) == (12, None)
@@ -98,9 +95,7 @@ def test_python_chess_reads_our_comment_commands() -> None:
     node.set_command("eval", "-0.31,12")
     node.set_clock(3725)
     again = chess.pgn.read_game(io.StringIO(game_text(game)))
-    assert again is not None
     following = again.next()
-    assert following is not None
     assert following.clock() == 3725
     assert following.eval() == chess.engine.PovScore(chess.engine.Cp(-31), chess.WHITE)
     assert following.eval_depth() == 12
@@ -201,7 +196,6 @@ def test_moves_are_written_in_many_ways(moves: str) -> None:
 def test_marks_of_quality_have_the_numbers_of_python_chess() -> None:
     text = "1. e4! e5? 2. Nf3!! Nc6?? 3. Bb5!? Nf6?! *"
     game = chess.pgn.read_game(io.StringIO(text))
-    assert game is not None
     assert [set(node.nags) for node in only(text).root.mainline()] == [node.nags for node in game.mainline()]
 
 

@@ -45,6 +45,4 @@ def test_only_a_mate_as_short_as_asked_for_ends_the_search() -> None:
     in_two, by_opponent = "7k/8/8/8/8/8/R7/1R5K w - - 0 1", "7k/R7/8/8/8/8/8/1R5K b - - 0 1"
     for fen, mate_in, ends in ((in_two, 2, True), (in_two, 1, False), (by_opponent, 2, False)):
         engine.set_position(Board(fen))
-        report = engine.go(Limits(mate_in=mate_in, depth=7)).report
-        assert report is not None
-        assert (report.depth < 7) is ends
+        assert (engine.go(Limits(mate_in=mate_in, depth=7)).report.depth < 7) is ends

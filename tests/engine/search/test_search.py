@@ -49,7 +49,6 @@ def test_finds_a_mate_by_zugzwang_when_asked_for_one() -> None:
     """Morphy's problem, which null moves hide from a shallow search."""
     result = think("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", mate_in=2)
     assert result.best_move == "a1a6"
-    assert result.report is not None
     assert result.report.mate_in == 2
 
 
@@ -116,9 +115,7 @@ def test_a_search_of_one_ply_does_not_repeat_a_won_position(variant: str) -> Non
     engine = Engine(hash_mb=4)
     loop = ("h1g1", "g8h8", "g1h1", "h8g8")
     engine.set_position(Board("6k1/8/8/8/8/8/8/K6Q w - - 0 1", variant=variant).after(*loop, *loop, *loop[:2]))
-    repeating = engine.go(Limits(depth=1), only=["g1h1"]).report
-    assert repeating is not None
-    assert repeating.score_cp == 0
+    assert engine.go(Limits(depth=1), only=["g1h1"]).report.score_cp == 0
     assert engine.go(Limits(depth=1), only=["g1h1", "g1b1"]).best_move == "g1b1"
 
 
@@ -127,9 +124,7 @@ def test_a_search_of_one_ply_does_not_stalemate(variant: str) -> None:
     """Nor does the quiescence search see that."""
     engine = Engine(hash_mb=4)
     engine.set_position(Board("k7/8/1K6/8/8/8/8/2Q5 w - - 0 1", variant=variant))
-    stalemating = engine.go(Limits(depth=1), only=["c1c7"]).report
-    assert stalemating is not None
-    assert stalemating.score_cp == 0
+    assert engine.go(Limits(depth=1), only=["c1c7"]).report.score_cp == 0
     assert engine.go(Limits(depth=1), only=["c1c7", "c1d2"]).best_move == "c1d2"
 
 
@@ -149,9 +144,7 @@ def test_a_reply_that_repeats_a_position_for_the_third_time_is_seen(
     board = Board(fen).after(*loop, *loop[:2])
     engine = Engine(hash_mb=4)
     engine.set_position(board)
-    repeating = engine.go(Limits(depth=depth), only=[loop[2]]).report
-    assert repeating is not None
-    assert repeating.score_cp == 0
+    assert engine.go(Limits(depth=depth), only=[loop[2]]).report.score_cp == 0
     assert engine.go(Limits(depth=depth)).best_move != loop[2]
 
 
@@ -166,7 +159,6 @@ def test_a_restricted_search_is_as_deep_as_asked_for() -> None:
     for depth in (4, 5, 6):
         engine.new_game()
         report = engine.go(Limits(depth=depth), only=[move for move in Board().legal_moves() if move != "g1h3"]).report
-        assert report is not None
         assert report.selective_depth >= report.depth == depth
 
 
@@ -310,7 +302,6 @@ def test_a_limit_that_ends_the_first_depth_still_leaves_the_win(
     engine.set_position(Board(fen, variant=variant))
     found = engine.go(Limits(nodes=nodes))
     assert found.best_move == win
-    assert found.report is not None
     assert found.report.mate_in == 1
     assert found.report.pv == (win,)
 
@@ -344,7 +335,6 @@ def test_several_threads_search_more_and_end_together() -> None:
             time.sleep(0.001)
 
     together = search.run(wait_for_the_others)
-    assert together.report is not None
     assert together.report.nodes > 100_000
     assert together.best_move in Board().legal_moves()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("search-")]

@@ -86,9 +86,7 @@ def test_a_ponder_search_has_no_deadline_before_the_hit_and_all_of_it_from_then_
 def test_a_ponder_hit_before_the_first_depth_does_not_end_the_search() -> None:
     search = Engine().begin(Limits(depth=3, ponder=True))
     search.ponder_hit()
-    report = search.run().report
-    assert report is not None
-    assert report.depth == 3
+    assert search.run().report.depth == 3
 
 
 def test_forty_moves_fit_a_clock_without_increment() -> None:

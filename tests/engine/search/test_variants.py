@@ -45,7 +45,6 @@ def test_wins_are_found(variant: str, fen: str, move: str | None, mate: int | No
     if judge.is_game_over():
         assert result.best_move is None
         return
-    assert result.report is not None
     if move is not None:
         assert result.best_move == move
     assert mate is None or result.report.mate_in == mate
@@ -53,9 +52,7 @@ def test_wins_are_found(variant: str, fen: str, move: str | None, mate: int | No
         winner = judge.turn
         for text in result.report.pv:
             judge.push_uci(text)
-        outcome = judge.outcome()
-        assert outcome is not None
-        assert outcome.winner == winner
+        assert judge.outcome().winner == winner
 
 
 @pytest.mark.parametrize(
@@ -72,9 +69,7 @@ def test_wins_are_found(variant: str, fen: str, move: str | None, mate: int | No
 def test_a_move_after_which_nobody_can_win_is_worth_a_draw(variant: str, fen: str, move: str, depth: int) -> None:
     engine, board = Engine(hash_mb=1), Board(fen, variant=variant)
     engine.set_position(board)
-    report = engine.go(Limits(depth=depth), only=[move]).report
-    assert report is not None
-    assert report.score_cp == 0
+    assert engine.go(Limits(depth=depth), only=[move]).report.score_cp == 0
     board.push(move)
     assert board.is_insufficient_material()
 
@@ -84,9 +79,7 @@ def test_a_last_move_wins_though_nobody_could_win_any_more() -> None:
     board = Board("8/8/8/8/8/p1p5/P1P5/1B4b1 b - - 0 1", variant="antichess")
     engine = Engine(hash_mb=1)
     engine.set_position(board)
-    report = engine.go(Limits(depth=3)).report
-    assert report is not None
-    assert report.mate_in == -1
+    assert engine.go(Limits(depth=3)).report.mate_in == -1
     board.push("g1h2")
     assert board.is_insufficient_material()
     assert board.legal_moves() == []
@@ -107,7 +100,6 @@ def test_a_capture_that_would_explode_the_own_king_is_no_capture() -> None:
 def test_crazyhouse_knows_no_fifty_move_rule() -> None:
     board = Board("4k3/8/8/8/8/8/8/4K2R[Q] w - - 120 90", variant="crazyhouse")
     report = think(board, depth=4).report
-    assert report is not None
     assert report.mate_in is not None or (report.score_cp or 0) > 500
 
 
@@ -120,13 +112,10 @@ def test_a_random_mover_loses(variant: str) -> None:
         engine.set_position(board)
         ours = board.turn == "white"
         move = engine.go(Limits(nodes=600)).best_move if ours else rng.choice(sorted(board.legal_moves()))
-        assert move is not None
         judge.push_uci(move)
         board.push(move)
         assert len(board.moves) < 250
-    outcome = judge.outcome()
-    assert outcome is not None
-    assert outcome.winner == chess.WHITE
+    assert judge.outcome().winner == chess.WHITE
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -137,7 +126,6 @@ def test_every_move_of_a_search_is_legal(variant: str) -> None:
         if number % 9 == 0 and ply.moves:
             engine.set_position(ply.board)
             report = engine.go(Limits(depth=3)).report
-            assert report is not None
             replay = ply.board.copy()
             for move in report.pv:
                 replay.push(move)           # raises InvalidMove
@@ -147,6 +135,5 @@ def test_lines_of_forced_captures_do_not_hold_up_the_search() -> None:
     """In antichess nearly every move of this position opens hundreds of thousands of them."""
     board = Board("rnbqkbnr/pppppp1p/6p1/8/2P5/1Q6/PP1PPPPP/RNB1KBNR b - - 1 2", variant="antichess")
     result = think(board, nodes=20_000)
-    assert result.report is not None
     assert result.report.depth > 4
     assert result.best_move not in ("h7h5", "e7e5"), "mated in 17, and hardly better"

@@ -45,7 +45,6 @@ def test_the_processes_end_with_a_parent_that_is_killed() -> None:
     modules = "engine.selfplay.worker_pool as pool, tests.engine.selfplay.tasks as tasks"
     script = f"import {modules}; list(pool.run_parallel(tasks.sleep_aloud, [600, 600], 2))"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
         try:
             said = [parent.stdout.readline() for _ in range(2)]
         finally:
@@ -60,7 +59,6 @@ def test_the_processes_ignore_ctrl_c_if_the_parent_does() -> None:
     script = f"import {modules}; print(list(pool.run_parallel(tasks.sleep_aloud, [1], 1)))"
     command = ("sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-c", script)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, process_group=0) as parent:
-        assert parent.stdout is not None
         assert parent.stdout.readline() == "asleep\n"
         os.killpg(parent.pid, signal.SIGINT)
         assert parent.stdout.read() == "[(1, 1)]\n"

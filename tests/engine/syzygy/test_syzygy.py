@@ -172,9 +172,7 @@ def test_the_search_of_a_variant_asks_no_table(tables: Path) -> None:
     engine.set_tablebase(Tablebase([tables]))
     for variant, is_known in (("standard", True), ("kingOfTheHill", False)):
         engine.set_position(Board("4k3/8/8/8/8/8/8/Q3K3 w - - 0 1", variant=variant))
-        report = engine.go(Limits(depth=1)).report
-        assert report is not None
-        assert (report.tablebase_hits > 0) is is_known
+        assert (engine.go(Limits(depth=1)).report.tablebase_hits > 0) is is_known
 
 
 # --- Moves -----------------------------------------------------------------------------------------------------------
@@ -184,10 +182,7 @@ def test_only_the_quickest_win_is_searched_if_the_fifty_move_rule_may_spoil_it(t
     tablebase = Tablebase([tables])
     fen = "8/8/8/2k5/8/r7/8/4K2Q w - - {} 80"
     dtz = tablebase.dtz(Board(fen.format(0)))
-    assert dtz is not None
     in_time, perhaps = (tablebase.report(Board(fen.format(100 - dtz - early))) for early in (20, 0))
-    assert in_time is not None
-    assert perhaps is not None
     assert (in_time.wdl, perhaps.wdl) == (2, 1)
     assert len(in_time.worth_searching()) > len(in_time.best())
     assert perhaps.worth_searching() == perhaps.best() == in_time.best()
@@ -219,7 +214,6 @@ def test_the_fifty_move_rule_turns_a_late_win_into_a_draw(tables: Path, side: st
     tablebase = Tablebase([tables])
     fen = f"8/8/8/3k4/8/8/8/KBN5 {side} - - {{}} 1"
     distance = tablebase.dtz(Board(fen.format(0)))
-    assert distance is not None
     latest -= abs(distance)
     for clock, wdl in ((0, 2), (latest, 2), (latest + 1, 1)):
         assert report_of(tablebase, fen.format(clock)).wdl == won * wdl
@@ -230,8 +224,6 @@ def test_once_a_position_has_repeated_only_the_quickest_win_is_searched(tables: 
     board = Board("8/8/8/8/3k4/8/8/KR6 w - - 0 1").after("b1b2", "d4d5", "b2b1", "d5d4", "b1b3", "d4e4")
     assert board.repetition_count() == 1, "it was an earlier position"
     repeated, fresh = (tablebase.report(it) for it in (board, Board(board.fen())))
-    assert repeated is not None
-    assert fresh is not None
     assert repeated.worth_searching() == repeated.best() == fresh.best()
     assert len(fresh.worth_searching()) > len(fresh.best())
 
@@ -239,7 +231,6 @@ def test_once_a_position_has_repeated_only_the_quickest_win_is_searched(tables: 
 def test_a_win_that_repeats_the_position_a_third_time_is_drawn(tables: Path) -> None:
     board = Board("8/8/8/3k4/8/8/8/KQ6 w - - 0 1").after(*("b1b2", "d5d6", "b2b1", "d6d5") * 2)
     report = Tablebase([tables]).report(board)
-    assert report is not None
     assert {it.move: it.wdl for it in report.moves if it.move in ("b1b2", "b1b3")} == {"b1b2": 0, "b1b3": 2}
 
 
@@ -325,7 +316,6 @@ def test_shallow_searches_win_won_endgames(tables: Path, fen: str, depth: int) -
     while board.legal_moves():
         engine.set_position(board)
         move = engine.go(Limits(depth=depth)).best_move
-        assert move is not None
         board.push(move)
         report = tablebase.report(board)
         if report is not None:
@@ -362,9 +352,7 @@ def test_damaged_tables_leave_the_search_as_it_is(tables: Path, tmp_path: Path) 
 def test_the_leading_pieces_of_an_endgame() -> None:
     assert Endgame.of_name("KvK") is None
     for name, leading in (("KQvK", 3), ("KRRvK", 2), ("KQvKQ", 3), ("KPPvKP", 1), ("KPvK", 1), ("KPPvK", 2)):
-        endgame = Endgame.of_name(name)
-        assert endgame is not None
-        assert endgame.leading == leading
+        assert Endgame.of_name(name).leading == leading
     assert [kind.magic for kind in Kind] == [chess.syzygy.chess.Board.tbw_magic, chess.syzygy.chess.Board.tbz_magic]
 
 

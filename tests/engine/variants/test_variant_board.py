@@ -31,7 +31,6 @@ def test_the_end_of_a_game(variant: str, fen: str, moves: str, ending: Ending, w
     for move in moves.split():
         board.push(move)
     outcome = board.outcome()
-    assert outcome is not None
     assert (outcome.ending, outcome.winner) == (ending, winner)
     assert board.legal_moves() == []
 
@@ -89,9 +88,7 @@ def test_crazyhouse_has_no_fifty_move_rule() -> None:
     fen = "4k3/8/8/8/8/8/8/R3K3 w - - 100 90"
     assert Board(fen, variant="crazyhouse").outcome() is None
     for variant in ("standard", "atomic"):
-        outcome = Board(fen.replace("R", "Q"), variant=variant).outcome()
-        assert outcome is not None
-        assert outcome.ending is Ending.FIFTY_MOVES
+        assert Board(fen.replace("R", "Q"), variant=variant).outcome().ending is Ending.FIFTY_MOVES
 
 
 def test_standard_chess_ends_as_lichess_judges() -> None:
