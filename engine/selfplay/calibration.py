@@ -26,7 +26,7 @@ def anchor_ratings(texts: Iterable[str]) -> dict[str, float]:
         anchor = parse_foreign(text)
         if anchor.rating is None:
             raise EngineFailed(f"anchor {text!r} has no rating: add rating=NUMBER or UCI_Elo=NUMBER")
-        UciClient(anchor.command, dict(anchor.options)).close()
+        UciClient(anchor.command, anchor.options).close()
         ratings[text] = anchor.rating
     return ratings
 

@@ -14,7 +14,7 @@ import random
 import shlex
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -104,7 +104,7 @@ class ForeignPlayer:
     between two games has lost neither.
     """
 
-    def __init__(self, command: str, options: dict[str, str], limits: str) -> None:
+    def __init__(self, command: str, options: Mapping[str, str], limits: str) -> None:
         self._client = UciClient(command, options)
         self._command, self._options, self._limits = command, options, limits
         self._has_failed, self._failures = False, 0
@@ -146,7 +146,7 @@ class ForeignEngine:
     """What the text of a foreign engine says."""
 
     command: str
-    options: tuple[tuple[str, str], ...]
+    options: Mapping[str, str]
     limits: str
     rating: float | None
 
@@ -175,7 +175,7 @@ def parse_foreign(text: str) -> ForeignEngine:
     if "UCI_Elo" in options:
         options["UCI_LimitStrength"] = "true"
         rating = float(options["UCI_Elo"]) if rating is None else rating
-    return ForeignEngine(command, tuple(options.items()), " ".join(limits), rating)
+    return ForeignEngine(command, options, " ".join(limits), rating)
 
 
 def stockfish_anchors(command: str) -> list[str]:
@@ -197,7 +197,7 @@ def make_player(text: str) -> Player:
     if kind == "random":
         return RandomPlayer()
     foreign = parse_foreign(text)
-    return ForeignPlayer(foreign.command, dict(foreign.options), foreign.limits)
+    return ForeignPlayer(foreign.command, foreign.options, foreign.limits)
 
 
 player = cache(make_player)        # this process's player of that name
