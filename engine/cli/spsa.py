@@ -17,7 +17,7 @@ import click
 from engine.cli.parameters import FILE, POSITIVE, number, work_alone, workers_option
 from engine.core import params
 from engine.progress import ProgressDisplay
-from engine.selfplay.sprt import LLR_BOUND, MatchScore
+from engine.selfplay.sprt import MatchScore, Sprt
 from engine.selfplay.worker_pool import Workers
 from engine.training.spsa import SpsaPlan, Tuning, run, verify
 from engine.training.tunable import NotTunable, Parameter, make_build, read_parameters
@@ -26,7 +26,7 @@ STATE, PICTURE, BUILD = "spsa.json", "spsa.svg", "build"
 NARROW = 20                        # a parameter with a smaller range is tuned only if it is named
 PAIRS_PER_SAVE = 10
 PAIRS_PER_LINE = 500
-LOW_ELO, HIGH_ELO = 0, 10          # of the sequential test
+FINAL_TEST = Sprt(0, 10)
 
 
 @click.command(short_help="Tune numbers of the search by games.")
@@ -140,8 +140,6 @@ def _verify(plan: SpsaPlan, tuning: Tuning, games: int, workers: Workers) -> Non
         for half_points in verify(plan, tuning, pairs, workers):
             score.add(half_points)
             display.advance_to(score.played)
-            if abs(score.log_likelihood_ratio(LOW_ELO, HIGH_ELO)) >= LLR_BOUND:
+            if FINAL_TEST.is_decided(score):
                 break
-    ratio = score.log_likelihood_ratio(LOW_ELO, HIGH_ELO)
-    print(f"tuned against present numbers: {score}")
-    print(f"log-likelihood ratio of {HIGH_ELO} against {LOW_ELO} Elo: {ratio:+.2f}, decided at {LLR_BOUND:.2f}")
+    print(f"tuned against present numbers: {score}\n{FINAL_TEST.line(score)}")

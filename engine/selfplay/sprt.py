@@ -80,6 +80,26 @@ class MatchScore:
         )
 
 
+@dataclass(frozen=True)
+class Sprt:
+    """A sequential test between two leads in Elo."""
+
+    low: float
+    high: float
+
+    def is_decided(self, score: MatchScore) -> bool:
+        return abs(self._ratio(score)) >= LLR_BOUND
+
+    def line(self, score: MatchScore) -> str:
+        """Return the state of the test as text."""
+        ratio = self._ratio(score)
+        verdict = "goes on" if not self.is_decided(score) else f"accepted: {self.high if ratio > 0 else self.low:+g}"
+        return f"LLR {ratio:+.2f} in [{self.low:g}, {self.high:g}], ends at +-{LLR_BOUND:.2f}: {verdict}"
+
+    def _ratio(self, score: MatchScore) -> float:
+        return score.log_likelihood_ratio(self.low, self.high)
+
+
 def elo_difference(share: float) -> float:
     """Return the Elo difference that predicts this share of the points. (Elo: The Rating of Chessplayers)"""
     share = min(max(share, 0.001), 0.999)

@@ -33,7 +33,7 @@ from pathlib import Path
 
 import chess.pgn
 
-from engine.selfplay.sprt import LLR_BOUND, MatchScore
+from engine.selfplay.sprt import MatchScore, Sprt
 from tests.benchmarks import openings
 from tests.benchmarks.batches import BATCH_GAMES, OPENINGS, BatchFailed, Match, Player, Table, fastchess
 from tests.benchmarks.children import PLACES
@@ -124,25 +124,6 @@ def tally(match: Match) -> Tally:
     for batch in match.batches():
         found.add_batch(batch / "games.pgn", match.players[0].name)
     return found
-
-
-@dataclass(frozen=True)
-class Sprt:
-    """A sequential test: is the lead rather the first or the second of these, in Elo?"""
-
-    low: float
-    high: float
-
-    def ratio(self, score: MatchScore) -> float:
-        return score.log_likelihood_ratio(self.low, self.high)
-
-    def is_decided(self, score: MatchScore) -> bool:
-        return abs(self.ratio(score)) >= LLR_BOUND
-
-    def line(self, score: MatchScore) -> str:
-        ratio = self.ratio(score)
-        verdict = "goes on" if not self.is_decided(score) else f"accepted: {self.high if ratio > 0 else self.low:+g}"
-        return f"LLR {ratio:+.2f} in [{self.low:g}, {self.high:g}], ends at +-{LLR_BOUND:.2f}: {verdict}"
 
 
 def table_lines(first: str, tallies: Sequence[tuple[str, Tally]]) -> list[str]:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from engine.facade import build_mode
-from engine.selfplay.sprt import MatchScore
+from engine.selfplay.sprt import MatchScore, Sprt
 from tests.benchmarks import match as command
 from tests.benchmarks.batches import OPENINGS, Match, Player, Table
-from tests.benchmarks.match import BadPlayer, Plan, Sprt, Tally, play, player, sprt_of, table_lines, tally
+from tests.benchmarks.match import BadPlayer, Plan, Tally, play, player, sprt_of, table_lines, tally
 from tests.scripts import script
 
 PYTHON = sys.executable
@@ -166,12 +166,6 @@ def test_the_table_has_a_line_for_each_opponent_and_one_for_all() -> None:
     assert len(table_lines("ours", [("weak", weak)])) == 2
 
 
-def test_the_line_of_a_test_shows_its_state() -> None:
-    assert Sprt(0, 10).line(MatchScore([5, 20, 50, 22, 6])).endswith("goes on")
-    assert Sprt(0, 10).line(MatchScore([20, 200, 500, 350, 80])).endswith("accepted: +10")
-    assert Sprt(0, 10).line(MatchScore([80, 350, 500, 200, 20])).endswith("accepted: +0")
-
-
 # --- Playing -------------------------------------------------------------------------------------------------------
 
 
@@ -207,7 +201,6 @@ def test_playing_ends_with_the_test(tmp_path: Path, fastchess: str) -> None:
     match = match_in(tmp_path, fastchess)
     plan = Plan(games=100_000, batch=20, sprt=Sprt(0, 10))
     play([match], plan)
-    assert plan.sprt is not None
     assert plan.sprt.is_decided(tally(match).score)
     assert match.played() < 1000
 

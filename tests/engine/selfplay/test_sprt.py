@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.selfplay.sprt import LLR_BOUND, MatchScore, elo_difference, expected_score
+from engine.selfplay.sprt import LLR_BOUND, MatchScore, Sprt, elo_difference, expected_score
 
 
 def score_of(*pairs: int) -> MatchScore:
@@ -74,6 +74,12 @@ def test_the_log_likelihood_ratio_by_hand() -> None:
     """400 pairs of 52.5 % with a variance of 0.061875, and 51.4387 % for 10 Elo, less half a pair at either end."""
     by_hand = 400 * 0.014387 * (2 * 0.525 - 0.5 - 0.514387) / (2 * 0.061875)
     assert score_of(20, 80, 180, 80, 40).log_likelihood_ratio(0, 10) == pytest.approx(by_hand, rel=0.02)
+
+
+def test_the_line_of_a_test_shows_its_state() -> None:
+    assert Sprt(0, 10).line(score_of(5, 20, 50, 22, 6)).endswith("goes on")
+    assert Sprt(0, 10).line(score_of(20, 200, 500, 350, 80)).endswith("accepted: +10")
+    assert Sprt(0, 10).line(score_of(80, 350, 500, 200, 20)).endswith("accepted: +0")
 
 
 @pytest.mark.parametrize(("lead", "decided"), [(0, -1), (10, 1)])
