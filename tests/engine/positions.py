@@ -38,7 +38,7 @@ ENDINGS = (
     "2b1k3/8/8/8/8/8/8/3BKN2 w - - 90 60",
     "r3k3/8/8/8/8/8/8/4K2R w Kq - 0 1",
 )
-FEW_MEN = 6
+FEW_PIECES = 6
 
 
 class Start(Enum):
@@ -95,7 +95,7 @@ def _favoured(
     board: chess.Board, moves: list[chess.Move], captures: float, repeats: float, rng: random.Random
 ) -> list[chess.Move]:
     """The moves to choose from: all of them, or captures, or the way back, or with few pieces what ends the game."""
-    if chess.popcount(board.occupied) <= FEW_MEN and rng.random() < 0.3:
+    if chess.popcount(board.occupied) <= FEW_PIECES and rng.random() < 0.3:
         return [move for move in moves if _ends(board, move)] or moves
     if rng.random() < captures:
         return [move for move in moves if board.is_capture(move)] or moves
@@ -106,7 +106,7 @@ def _favoured(
 
 
 def _ends(board: chess.Board, move: chess.Move) -> bool:
-    """Does the move leave the other side without a legal one?"""
+    """Return whether the move leaves the other side without a legal one."""
     board.push(move)
     over = not any(board.legal_moves)
     board.pop()

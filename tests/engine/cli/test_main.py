@@ -104,11 +104,6 @@ def test_uci_and_bench_explain_themselves(command: str) -> None:
     assert ("DEPTH: plies, from 1 to 30. Default: 12." in answer.stdout) == (command == "bench")
 
 
-def test_chess960_is_no_variant_with_rules_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["play", "--variant", "chess960"]) == 2
-    assert "`play --chess960 N`" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("words", [["uci"], ["bench", "1"]])
 def test_uci_and_bench_start_without_the_command_line(words: list[str]) -> None:
     command = [sys.executable, "-P", "-X", "importtime", "-m", "engine", *words]

@@ -322,8 +322,6 @@ def test_a_variant_is_played_learnt_and_compared(
     compare = ("match", "a.net", "none", "--games", "2", "--nodes", "20", "--processes", "1")
     assert run((*compare, "--variant", "kingOfTheHill")) == 0
     assert "a.net against none: 2 games" in capsys.readouterr().out
-    assert run((*play, "--variant", "chess960")) == 2
-    assert "Chess960 is standard chess from another start" in capsys.readouterr().err
 
 
 def test_a_folder_that_has_enough_games_is_said_to_be_left_as_it_is(
