@@ -1,4 +1,4 @@
-"""What several benchmarks take from the command line: numbers, and engines by their commands."""
+"""Command-line arguments that several benchmarks share: numbers, and commands of engines."""
 
 import argparse
 import shlex

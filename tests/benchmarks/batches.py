@@ -1,7 +1,7 @@
-"""Games between two UCI programs, played by fastchess in batches that are kept, so that an interrupted run continues.
+"""Games between two UCI programs, played by fastchess in batches. Finished batches are kept, so a run can continue.
 
-fastchess stays outside of the repository: https://github.com/Disservin/fastchess. Knows how it is called and where its
-games lie, not what they prove.
+fastchess is not part of the repository: https://github.com/Disservin/fastchess. This module knows its options and the
+files that it writes, not what the games prove.
 """
 
 import argparse
@@ -19,7 +19,7 @@ BATCH_GAMES = 50
 # Adjudication: both scores in centipawns, and for how many moves in a row.
 AGREED_WIN = ("-resign", "movecount=4", "score=700", "twosided=true")
 AGREED_DRAW = ("-draw", "movenumber=40", "movecount=8", "score=10")
-MARGIN_MS = 20                     # how far beyond the flag is still forgiven: the referee's own share
+MARGIN_MS = 20                     # by which a move may be late, as fastchess itself takes some time
 
 
 class BatchFailed(RuntimeError):
@@ -45,9 +45,9 @@ class Player:
 
 @dataclass(frozen=True)
 class Table:
-    """Where games are played: the openings, taken in turn or at random, and how many games at a time.
+    """The conditions of a match: the openings, taken in turn or at random, and how many games run at a time.
 
-    With `agreed_ends` a game is over when both players call it won or dead.
+    With `agreed_ends` a game ends once both engines call it won or drawn.
     """
 
     fastchess: str
@@ -59,21 +59,21 @@ class Table:
 
 @dataclass(frozen=True)
 class Match:
-    """Who plays whom at which table, and the folder that keeps their batches."""
+    """Two players, their conditions, and the folder that keeps their batches."""
 
     table: Table
     players: tuple[Player, Player]
     folder: Path
 
     def played(self) -> int:
-        """The games of all batches."""
+        """Return the number of games in all batches."""
         return sum(count_games(batch / "games.pgn") for batch in self.batches())
 
     def batches(self) -> list[Path]:
         return sorted(self.folder.glob("batch-*"))
 
     def play_until(self, wanted: int) -> None:
-        """Play batches until the folder holds so many games; raises what `play` raises."""
+        """Play batches until the folder holds so many games. Raises what `play` raises."""
         while (missing := wanted - self.played()) > 0:
             self.play(min(BATCH_GAMES, missing))
             print(f"batch {len(self.batches())} finished, {self.played()} games in the folder", flush=True)
@@ -120,7 +120,7 @@ class Match:
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:
-    """fastchess and all its engines, should they still run."""
+    """Kill fastchess and its engines if they still run."""
     try:
         os.killpg(child.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -137,5 +137,5 @@ def fastchess(text: str) -> str:
 
 
 def count_games(pgn: Path) -> int:
-    """How many games a file holds; none if there is no file."""
+    """Return the number of games in a file, 0 if there is none."""
     return pgn.read_text().count('[Result "') if pgn.exists() else 0

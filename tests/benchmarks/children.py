@@ -1,6 +1,6 @@
-"""UCI programs as child processes, asked, timed and weighed from outside; our engine is one among them. Linux only.
+"""UCI programs, our engine among them, as child processes: their answers, time and memory. Linux only.
 
-Processor time and memory are what the kernel counts for the whole process, threads that have ended included.
+Processor time and memory are those of the whole process, including threads that have ended.
 """
 
 import os
@@ -19,7 +19,7 @@ from typing import Self
 from tests.processes import resident_kib
 
 PLACES = os.pathsep.join((os.environ.get("PATH", ""), "/usr/games"))      # Debian keeps its engines in /usr/games
-PATIENCE_S = 60                    # no answer that is waited for here takes so long
+PATIENCE_S = 60                    # longest silence of a program that owes an answer
 PIPE_BYTES = 65536
 NODES = re.compile(r"\bnodes (\d+)")
 DEPTH = re.compile(r"\bdepth (\d+) .*\bscore\b")
@@ -49,7 +49,7 @@ TOGA = Program("toga", ("toga2",), {"OwnBook": "false"}, "Number of Threads")
 
 
 def installed(*programs: Program) -> list[Program]:
-    """Those of the programs that are on this machine; says which are not."""
+    """Return the programs that this machine has, and print which it lacks."""
     for program in programs:
         if not program.found():
             print(f"{program.name}: no {program.command[0]} on this machine, skipped")
@@ -58,7 +58,7 @@ def installed(*programs: Program) -> list[Program]:
 
 @dataclass(frozen=True)
 class Searched:
-    """What one search cost: `depth` and `nodes` as the program reported them last."""
+    """The cost of a search; `depth` and `nodes` are those of the last report."""
 
     depth: int
     nodes: int
@@ -67,7 +67,7 @@ class Searched:
 
 
 class Child:
-    """A running UCI program; inside its `with` block it is set up and ready for commands, after it it has ended."""
+    """A UCI program that runs, set up and ready for commands, during its `with` block."""
 
     def __init__(self, program: Program, options: Mapping[str, str] | None = None) -> None:
         """Start the program; its own options are set, then `options`. Raises OSError if there is no such program."""
@@ -102,14 +102,14 @@ class Child:
         self._process.communicate()
 
     def say(self, command: str) -> None:
-        """Raises ChildFailed."""
+        """Send a command. Raises ChildFailed."""
         try:
             self._process.stdin.write(command.encode() + b"\n")
         except BrokenPipeError as error:
             raise ChildFailed(f"{self.name} has gone away") from error
 
     def ask(self, command: str, last: str) -> list[str]:
-        """The answer to a command: all lines up to the first that begins with `last`. Raises ChildFailed."""
+        """Send a command; return the lines up to the first that begins with `last`. Raises ChildFailed."""
         self.say(command)
         lines = [self._line()]
         while not lines[-1].startswith(last):
@@ -128,12 +128,12 @@ class Child:
         return line.decode().rstrip()
 
     def new_game(self) -> None:
-        """An empty table, and silence until it is empty."""
+        """Clear the table and wait until that is done."""
         self.say("ucinewgame")
         self.ask("isready", "readyok")
 
     def search(self, fen: str, limit: str) -> Searched:
-        """`go` with this limit, such as "depth 10"."""
+        """Search a position with this limit, such as "depth 10"."""
         self.say(f"position fen {fen}")
         self.ask("isready", "readyok")
         processor_s = self.processor_s()
@@ -146,7 +146,7 @@ class Child:
         return processor_s(self._process.pid)
 
     def resident_kib(self) -> int:
-        """How much of its memory is in use."""
+        """Return its resident memory."""
         found = resident_kib(self._process.pid)
         assert found is not None
         return found
@@ -158,7 +158,7 @@ def processor_s(pid: int) -> float:
 
 
 def _last(pattern: re.Pattern[str], lines: list[str]) -> int:
-    """The number in the last line that has it, 0 if none has."""
+    """Return the number that the pattern finds in the last line that has one, 0 if none has."""
     return next((int(found[1]) for line in reversed(lines) if (found := pattern.search(line))), 0)
 
 
@@ -167,7 +167,7 @@ BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 
 @contextmanager
 def busy_processes(count: int) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """So many processes that compute without pause while the block runs; they end with us, however we end."""
+    """Run so many processes that compute without pause during the block. They end with this process."""
     processes = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(count)]
     try:
         yield processes

@@ -1,8 +1,8 @@
-"""Figures on paper: aligned lines, and beside those that have to reach a bar, whether they do."""
+"""Prints figures in aligned lines, with PASS or FAIL for those that have a limit."""
 
 
 class Figures:
-    """Prints as it goes and remembers whether a bar was missed."""
+    """The figures of a benchmark, and whether all have kept to their limits."""
 
     def __init__(self) -> None:
         self.all_met = True
@@ -14,6 +14,6 @@ class Figures:
         print(f"  {name:<38} {figure:>18}   {remark}".rstrip(), flush=True)
 
     def bar(self, name: str, figure: str, wanted: str, met: bool) -> None:
-        """A figure with the bar it has to reach, in words."""
+        """Print a figure with its limit in words."""
         self.all_met &= met
         self.line(name, figure, f"{'PASS' if met else 'FAIL'} (bar: {wanted})")

@@ -1,11 +1,11 @@
-"""How long after its hard limit an answer leaves, on a quiet machine and under load; Stockfish is the control.
+"""How long after its hard limit the engine answers, on a quiet machine and under load; Stockfish is the control.
 
     python -m tests.benchmarks.lateness [--moves N] [--load N] [--seed N]
 
-Both engines are children with one thread and answer the same positions in turns; measured is from writing `go` to
-reading `bestmove`. For `go movetime T` the limit is T, with a Move Overhead of 0 for both, because Stockfish subtracts
-none from a fixed time. For a clock it is what is left less a Move Overhead of 10 ms for both: no answer may come later.
-A negative figure is an answer before the limit. The exit code is 1 if the bar is missed: a 95th percentile of 5 ms,
+Both engines run with one thread and search the same positions in turn. The time is measured from writing `go` to
+reading `bestmove`. For `go movetime T` the limit is T, with a Move Overhead of 0 for both, as Stockfish subtracts none
+from a fixed time. For a clock the limit is the time left less a Move Overhead of 10 ms for both. A negative figure is
+an answer before the limit. The exit code is 1 if the bar is missed: a 95th percentile of 5 ms,
 fixed time, quiet machine.
 """
 
@@ -29,12 +29,12 @@ BAR_MS = 5.0
 OVERHEAD_MS = 10
 SHORTEST_MS, LONGEST_MS = 20, 200
 MOST_RANDOM_PLIES = 80
-EARLY_MS = -1.0                    # an answer so far before the limit did not run into it
+EARLY_MS = -1.0                    # an earlier answer was not cut short by the limit
 
 
 @dataclass(frozen=True)
 class Question:
-    """A position, whose move it is, and the time to answer in."""
+    """A position, whether White is to move, and the time for the answer."""
 
     fen: str
     white: bool
@@ -44,13 +44,13 @@ class Question:
         return f"movetime {self.time_ms}"
 
     def clock(self) -> str:
-        """The last of the clock, and the opponent has plenty."""
+        """Return the words for a clock with this time left; the opponent has plenty."""
         ours, theirs = ("wtime", "btime") if self.white else ("btime", "wtime")
         return f"{ours} {self.time_ms} {theirs} 60000"
 
 
 def questions(count: int, seed: int) -> list[Question]:
-    """Positions with a choice of moves, each from a random game of random length out of an opening."""
+    """Return positions with two legal moves or more, each after random moves from an opening."""
     rng = random.Random(seed)
     openings = OPENINGS.read_text().splitlines()
     found: list[Question] = []
@@ -72,7 +72,7 @@ def _random_position(board: chess.Board, rng: random.Random) -> chess.Board:
 
 @dataclass(frozen=True)
 class Mode:
-    """A way to limit the time: the words of `go`, and the overhead that is kept back."""
+    """A way to limit the time: the words of `go`, and the Move Overhead."""
 
     title: str
     limit: Callable[[Question], str]
@@ -84,7 +84,7 @@ CLOCK = Mode("clock", Question.clock, OVERHEAD_MS)
 
 
 def lateness_ms(child: Child, question: Question, mode: Mode) -> float:
-    """How long after the limit the answer came."""
+    """Return how long after the limit the answer came."""
     answered = child.search(question.fen, mode.limit(question))
     return answered.wall_s * 1000 - (question.time_ms - mode.overhead_ms)
 
@@ -94,7 +94,7 @@ def percentile_95(values: Sequence[float]) -> float:
 
 
 def measure(programs: Sequence[Program], asked: Sequence[Question], mode: Mode) -> dict[str, list[float]]:
-    """How late each program was with each answer, in milliseconds."""
+    """Return how late each program was with each answer, in milliseconds."""
     with ExitStack() as stack:
         options = {"Hash": "16", "Move Overhead": str(mode.overhead_ms)}
         children = [stack.enter_context(Child(program, options)) for program in programs]

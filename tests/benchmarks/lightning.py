@@ -1,12 +1,11 @@
-"""Many very fast games of the engine against itself, which test its clock: no game may be lost on time.
+"""Very fast games of the engine against itself: none may be lost on time.
 
     python -m tests.benchmarks.lightning --fastchess PATH --folder FOLDER [--tc 1+0.01] [--games 1000]
         [--concurrency 2] [--busy N] [--openings FILE] [--engine COMMAND]
 
-The games are played in batches. FOLDER keeps every finished batch, so the same command goes on where it was
-interrupted; a batch that was not finished is played again. Each has its own order of openings. At the end every game
-of the folder is replayed with python-chess and judged. The exit code is 1 if a game was forfeited or broken, or if
-games are missing. fastchess is at https://github.com/Disservin/fastchess.
+The games are played in batches, each with its own order of openings. FOLDER keeps finished batches, so the same command
+continues an interrupted run. At the end python-chess replays and judges every game of the folder. The exit code is 1 if
+a game was forfeited or broken, or if games are missing. fastchess is at https://github.com/Disservin/fastchess.
 """
 
 import argparse
@@ -57,7 +56,7 @@ def games_of(pgn: Path) -> Iterator[chess.pgn.Game]:
 
 
 def judge(game: chess.pgn.Game) -> Verdict:
-    """What python-chess thinks of a game, and of the referee's word on how it ended."""
+    """Return how a game ended, after python-chess has checked its moves and its result."""
     if game.errors:
         return Verdict.UNREPLAYABLE
     verdict = TERMINATIONS.get(game.headers.get("Termination", ""), Verdict.UNFINISHED)
@@ -67,7 +66,7 @@ def judge(game: chess.pgn.Game) -> Verdict:
 
 
 def natural_result(board: chess.Board) -> str:
-    """The result the rules give to this position, "*" if they let the game go on."""
+    """Return the result of this position by the rules, "*" if the game goes on."""
     outcome = board.outcome()
     if outcome is not None:
         return outcome.result()
@@ -75,7 +74,7 @@ def natural_result(board: chess.Board) -> str:
 
 
 def warnings_of(folder: Path) -> Counter[str]:
-    """What fastchess complained about, and how often; its complaints begin with their kind, then say which move."""
+    """Return how often fastchess gave each kind of warning; a warning begins with its kind."""
     found: Counter[str] = Counter()
     for log in folder.glob("batch-*/fastchess.log"):
         for line in log.read_text().splitlines():
@@ -85,7 +84,7 @@ def warnings_of(folder: Path) -> Counter[str]:
 
 
 def report(folder: Path, wanted: int) -> bool:
-    """Print the totals of a folder; is nothing amiss?"""
+    """Print the totals of a folder; return whether all limits are kept."""
     verdicts: Counter[Verdict] = Counter()
     different: set[tuple[str, str]] = set()
     for pgn in sorted(folder.glob("batch-*/games.pgn")):
@@ -108,7 +107,7 @@ def report(folder: Path, wanted: int) -> bool:
 
 
 def twins(command: tuple[str, ...], tc: str) -> tuple[Player, Player]:
-    """The engine twice."""
+    """Return the engine as both players."""
     first, second = (Player(name, command, {"tc": tc}, {"Hash": "16"}) for name in ("first", "second"))
     return first, second
 

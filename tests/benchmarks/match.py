@@ -1,4 +1,4 @@
-"""Matches and gauntlets between UCI engines, and what they prove.
+"""Matches and gauntlets between UCI engines, with Elo differences and the sequential test (SPRT).
 
     python -m tests.benchmarks.match --fastchess PATH --folder FOLDER --games 200 --each "tc=8+0.08 option.Hash=64"
         --engine "cmd=lichessbot-engine name=ours" --opponent cmd=toga2 --opponent "cmd=stockfish nodes=5000 tc=none"
@@ -9,11 +9,10 @@ A player is written as words: cmd=COMMAND, name=NAME (or what the command is cal
 depth) and options (option.Hash=64). Words of a player replace those of --each; a limit of none and an option of nothing
 (option.Hash=) take that of --each away.
 
-Games are played by fastchess in batches, openings in turn, each with both colours; with several opponents one batch
-after the other against each, so that the table is always a fair one. FOLDER keeps finished batches: the same command
-goes on where it was stopped. With --minutes the playing stops after that time, with --sprt as soon as the likelier of
-two leads in Elo is known. The exit code is 0 when all games were played or the test has ended, 1 when there is more to
-play, 2 for arguments that make no sense.
+fastchess plays the games in batches. It takes the openings in turn and plays each with both colours. Several opponents
+get one batch each in turn. FOLDER keeps finished batches, so the same command continues an interrupted match. With
+--minutes playing stops after that time, with --sprt once the test has decided between two leads in Elo. The exit code
+is 0 when all games were played or the test has ended, 1 when games are missing, 2 for wrong arguments.
 
 Without a clock an opening that is played again gives the same games again, which prove nothing. So each pair gets a new
 random opening, which FOLDER/openings.epd keeps; a file of --openings is played once.
@@ -56,7 +55,7 @@ class BadPlayer(ValueError):
 
 
 def words_of(text: str) -> dict[str, str]:
-    """The words of a player or of --each. Raises BadPlayer."""
+    """Return the words of a player or of --each. Raises BadPlayer."""
     words: dict[str, str] = {}
     for word in shlex.split(text):
         name, mark, value = word.partition("=")
@@ -93,13 +92,13 @@ def player(text: str, each: str) -> Player:
 
 @dataclass
 class Tally:
-    """Of one opponent: the pairs, and how often each side lost otherwise than on the board, by reason."""
+    """The score against one opponent, and how often each side lost otherwise than on the board, by reason."""
 
     score: MatchScore = field(default_factory=MatchScore)
     faults: Counter[str] = field(default_factory=Counter)
 
     def add_batch(self, pgn: Path, first: str) -> None:
-        """The games of a batch, of which those with the same round are a pair. A pair without a result is left out."""
+        """Add the games of a batch. Two of the same round are a pair, which counts only if both have a result."""
         rounds: defaultdict[str, list[int | None]] = defaultdict(list)
         with pgn.open() as stream:
             while (headers := chess.pgn.read_headers(stream)) is not None:
@@ -119,7 +118,7 @@ class Tally:
 
 
 def tally(match: Match) -> Tally:
-    """All that a folder holds."""
+    """Return the tally of all batches of a match."""
     found = Tally()
     for batch in match.batches():
         found.add_batch(batch / "games.pgn", match.players[0].name)
@@ -127,7 +126,7 @@ def tally(match: Match) -> Tally:
 
 
 def table_lines(first: str, tallies: Sequence[tuple[str, Tally]]) -> list[str]:
-    """For people, a line for each opponent, and one for all if there are several."""
+    """Return the table: a line for each opponent, and one for all if there are several."""
     rows = list(tallies)
     if len(rows) > 1:
         total = Tally()
@@ -152,7 +151,7 @@ def table_lines(first: str, tallies: Sequence[tuple[str, Tally]]) -> list[str]:
 
 @dataclass(frozen=True)
 class Plan:
-    """How far to play: games against each opponent, in batches of so many, until then by the monotonic clock.
+    """How far to play: the games against each opponent, the size of a batch, and the end by `time.monotonic`.
 
     With `new_openings`, the file of openings grows with the games.
     """
@@ -223,7 +222,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def sprt_of(numbers: Sequence[float] | None, opponents: int) -> Sprt | None:
-    """Raises BadPlayer."""
+    """Return the test that --sprt asks for. Raises BadPlayer."""
     if numbers is None:
         return None
     low, high = numbers or (0.0, 10.0)

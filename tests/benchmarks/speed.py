@@ -1,4 +1,4 @@
-"""How fast the engine is, measured in one run beside other programs: perft, search, start-up, memory.
+"""The speed of the engine in perft and search beside other programs, its start and its memory.
 
     python -m tests.benchmarks.speed [--runs N] [--searches N]
 
@@ -44,7 +44,7 @@ class PerftSide:
     processor_s: Callable[[], float] = process_time
 
     def speed(self, depths: dict[str, int]) -> float:
-        """Millions of leaves a second. Raises ValueError if one is missing."""
+        """Return millions of leaves per second. Raises ValueError for a wrong count."""
         leaves = 0
         started = self.processor_s()
         for fen, depth in depths.items():
@@ -106,14 +106,14 @@ def measure_perft(figures: Figures, runs: int) -> None:
 
 @dataclass(frozen=True)
 class NodeSpeed:
-    """Millions of nodes a second: of the wall clock, and of the processor time of all threads together."""
+    """Millions of nodes per second: by the wall clock, and by the processor time of all threads together."""
 
     wall: float
     processor: float
 
 
 class Searcher:
-    """A program with one thread and again with two, each searching every position as deep as it gets in a while."""
+    """A program with one thread and with two. Both search each position to the depth reached in CALIBRATION_MS."""
 
     def __init__(self, program: Program, stack: ExitStack) -> None:
         self.name = program.name
@@ -126,7 +126,7 @@ class Searcher:
         return self.children[0].search(fen, f"movetime {CALIBRATION_MS}").depth
 
     def speeds(self) -> list[NodeSpeed]:
-        """With one thread, with two."""
+        """Return the speeds with one thread and with two."""
         return [self._speed(child) for child in self.children]
 
     def _speed(self, child: Child) -> NodeSpeed:

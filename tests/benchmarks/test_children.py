@@ -1,4 +1,4 @@
-"""What the benchmarks' own instruments measure."""
+"""The processor time, memory and answers that benchmarks measure."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A judge that sees no forfeit proves nothing: here are some to see."""
+"""Forfeits and broken games are found, and finished batches are kept."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""A judge that calls everything even proves nothing: here is a bot that is too strong."""
+"""Results are counted by bands, and an uneven band fails."""
 
 import pytest
 

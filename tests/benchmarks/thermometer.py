@@ -1,11 +1,10 @@
-"""Test suites of positions with known good moves: how many the engine finds at so many nodes a move.
+"""The share of known good moves that the engine finds in test suites, with so many nodes per move.
 
     python -m tests.benchmarks.thermometer SUITE.epd [SUITE.epd ...] [--nodes 100000] [--engine COMMAND]
 
-A thermometer, not a goal: nothing is tuned on such positions, and a change that gains here may lose games. An EPD line
-names its best moves (`bm`), or the moves to avoid (`am`), or as in the Strategic Test Suite points for several moves
-(`c9`, in UCI's notation, and as many numbers in `c8`). One thread and an empty table for each position, so that the
-same engine always gets the same result.
+Nothing is tuned on such positions: a change that gains here may lose games. An EPD line names the best moves (`bm`),
+the moves to avoid (`am`), or as in the Strategic Test Suite points for several moves (`c9` in UCI notation, with as
+many numbers in `c8`). Each position is searched by one thread with an empty table, so that the result can be repeated.
 """
 
 import argparse
@@ -23,14 +22,14 @@ from tests.benchmarks.children import ChildFailed
 
 @dataclass(frozen=True)
 class Question:
-    """A position, and what each move that is worth anything is worth."""
+    """A position, and the points for its moves; others get none."""
 
     board: chess.Board
     points: Mapping[chess.Move, int]
 
     @classmethod
     def of_epd(cls, line: str) -> Self:
-        """Raises ValueError if the line does not say what is good."""
+        """Read an EPD line. Raises ValueError if it names no moves."""
         board, operations = chess.Board.from_epd(line)
         if "c8" in operations and "c9" in operations:
             values = [int(text) for text in str(operations["c8"]).split()]
@@ -50,13 +49,13 @@ class Question:
         return max(self.points.values())
 
     def worth(self, move: chess.Move) -> int:
-        """From 0 to `best`."""
+        """Return the points for a move, 0 to `best`."""
         return self.points.get(move, 0)
 
 
 @dataclass
 class Reading:
-    """What one suite says."""
+    """The result of a suite."""
 
     asked: int = 0
     solved: int = 0
@@ -76,7 +75,7 @@ class Reading:
 
 
 def questions(suite: Path) -> Iterator[Question]:
-    """Raises OSError, or ValueError that names the line which cannot be read."""
+    """Yield the positions of a suite. Raises OSError, or ValueError that names a bad line."""
     for number, line in enumerate(suite.read_text(encoding="utf-8").splitlines(), 1):
         if line.strip() and not line.startswith("#"):
             try:

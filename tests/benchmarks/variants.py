@@ -50,7 +50,7 @@ LATE, ILLEGAL, TOO_LONG = "late", "illegal move", "too long"
 
 @dataclass(frozen=True)
 class Game:
-    """A game that was played; `score` is ours. `end` says how it ended, and `whose` fault it was, if it was one."""
+    """A game that was played; `score` is ours. `end` says how it ended, and whose fault that was, if anybody's."""
 
     variant: str
     number: int
@@ -64,7 +64,7 @@ class Game:
 
 @dataclass
 class Clock:
-    """Seconds left to each side, or None, as the opponent limited by nodes has none."""
+    """The clock of one side."""
 
     left_s: float
     increment_s: float
@@ -113,7 +113,7 @@ def new_board(variant: str, fen: str | None = None) -> chess.Board:
 
 
 def random_opening(variant: str, number: int) -> str:
-    """The FEN after some random plies; games 2n and 2n + 1 have the same."""
+    """Return the FEN after some random plies; games 2n and 2n + 1 have the same."""
     rng = random.Random(f"{variant} {number // 2}")
     while True:
         board = new_board(variant)
@@ -127,7 +127,7 @@ def random_opening(variant: str, number: int) -> str:
 
 
 def ending(board: chess.Board) -> tuple[float, str] | None:
-    """White's score and how the game has ended, None while it goes on."""
+    """Return White's score and how the game has ended, None while it goes on."""
     outcome = board.outcome(claim_draw=False)
     if outcome is not None:
         score = 0.5 if outcome.winner is None else float(outcome.winner)
@@ -140,7 +140,7 @@ def ending(board: chess.Board) -> tuple[float, str] | None:
 
 
 def move_of(text: str) -> chess.Move:
-    """The move of an answer; the null move, which is never legal, if it is none."""
+    """Return the move of an answer; for an invalid one the null move, which is never legal."""
     try:
         return chess.Move.from_uci(text)
     except ValueError:
@@ -150,7 +150,7 @@ def move_of(text: str) -> chess.Move:
 def play(
     variant: str, number: int, players: tuple[Player, Player], clock: tuple[float, float], margin_s: float
 ) -> Game:
-    """One game; `players` are ours and the opponent. We have White in even games."""
+    """Play a game; `players` are ours and the opponent. We have White in even games."""
     start, white = random_opening(variant, number), number % 2 == 0
     board = new_board(variant, start)
     clocks = Clock(*clock), Clock(*clock)
@@ -196,7 +196,7 @@ def row(variant: str, games: list[Game]) -> str:
 
 
 def conditions_of(options: argparse.Namespace) -> str:
-    """The options that a result depends on; all games of a record have the same."""
+    """Return the options that results depend on; all games of a record have the same."""
     base_s, increment_s = options.clock
     words = ["--opponent", options.opponent, "--nodes", str(options.nodes), "--our-nodes", str(options.our_nodes)]
     words += ["--clock", f"{base_s:g}+{increment_s:g}", "--overhead", options.overhead]
@@ -207,9 +207,9 @@ def conditions_of(options: argparse.Namespace) -> str:
 
 
 def read_record(path: Path, conditions: str) -> list[Game]:
-    """The games of a record. A last line that was cut off is removed, so that its game is played again.
+    """Return the games of a record. A last line that was cut off is removed, so that its game is played again.
 
-    Raises ValueError that names the first line which is no game, or was played under other conditions.
+    Raises ValueError for a line that is no game, or of a game under other conditions.
     """
     content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
