@@ -1,6 +1,7 @@
 """Records of random games for the training: the side with more material wins, and the score is the material."""
 
 import random
+from array import array
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from engine.core.fen import parse_fen
 from engine.core.move import is_tactical
 from engine.core.movegen import legal_moves
 from engine.core.position import Position
-from engine.selfplay.records import RECORD, Result, Sample, encode
+from engine.selfplay.records import RECORD, Result, Sample, encode, snapshot
+from engine.training.features import pack
 from tests.engine.positions import Start, random_start
 
 PIECE_CP = (100, 300, 300, 500, 900, 0)
@@ -29,6 +31,12 @@ def decode(record: bytes) -> Sample:
     pieces = (packed[index // 2] >> 4 * (index % 2) & 15 for index in range(32))
     board = tuple(next(pieces) if occupied >> square & 1 else 12 for square in range(64))
     return Sample(board, bool(side & 1), bool(side & 2), score, Result(result), game)
+
+
+def words_of(fen: str, score_cp: int = 0, result: Result = Result.DRAWN) -> "array[int]":
+    """Return the packed record of a position."""
+    position, _ = parse_fen(fen)
+    return pack(encode(Sample(*snapshot(position), score_cp, result, 0)))
 
 
 def board_of(sample: Sample) -> chess.Board:

@@ -6,13 +6,10 @@ from collections.abc import Callable
 import chess
 import pytest
 
-from engine.core.fen import parse_fen
-from engine.evaluation.evaluate import is_known
 from engine.evaluation.weights import TERMS
-from engine.selfplay.records import Result, Sample, encode, snapshot
-from engine.training.features import pack
 from engine.training.samples import Samples
 from tests.engine.positions import Start, random_games
+from tests.engine.shards import words_of
 
 Count = Counter[int]               # how often each weight of a term counts, by its place in the term
 
@@ -132,9 +129,7 @@ def counted() -> list[tuple[chess.Board, dict[int, int]]]:
     samples = Samples(1000)
     boards = []
     for board in random_games(count=8, plies=120, start=Start.STANDARD, seed=17):
-        position, _ = parse_fen(board.fen())
-        words = pack(encode(Sample(*snapshot(position), 0, Result.DRAWN, 0)))
-        if not is_known(position) and samples.add(words, 0):
+        if samples.add(words_of(board.fen()), 0):          # not for a known ending
             boards.append(board.copy(stack=False))
     samples.restore()
     return [(board, samples.coefficients(number)) for number, board in enumerate(boards)]

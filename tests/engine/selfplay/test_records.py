@@ -4,38 +4,22 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.fen import parse_fen
 from engine.selfplay.games import position_of
-from engine.selfplay.records import (
-    RECORD,
-    Result,
-    Sample,
-    encode,
-    is_held_out,
-    snapshot,
-)
-from tests.engine.positions import Start, random_games
-from tests.engine.shards import decode
-
-
-def samples(count: int) -> list[Sample]:
-    """Positions of random games, one game after the other."""
-    found = []
-    for number, board in enumerate(random_games(count=count, plies=60, start=Start.CHESS960, seed=5)):
-        position, _ = parse_fen(board.fen())
-        found.append(Sample(*snapshot(position), number * 37 % 4001 - 2000, Result(number % 3), number // 60))
-    return found
+from engine.selfplay.records import RECORD, Result, Sample, encode, is_held_out, snapshot
+from tests.engine.positions import Start
+from tests.engine.shards import decode, random_samples
 
 
 def test_records_take_32_bytes_and_round_trip() -> None:
     assert RECORD.size == 32
-    for sample in samples(10):
+    samples = random_samples(10, Start.CHESS960)
+    assert len({sample.result for sample in samples}) == 3
+    for sample in samples:
         assert decode(encode(sample)) == sample
 
 
 def test_a_large_score_is_clipped() -> None:
-    sample = samples(1)[0]
-    huge = replace(sample, score_cp=99_999)
+    huge = replace(random_samples(1)[0], score_cp=99_999)
     assert decode(encode(huge)).score_cp == 32000
 
 

@@ -24,12 +24,7 @@ from engine.training.features import (
 )
 from tests.engine.nets import slow_threats
 from tests.engine.positions import Start, random_games
-from tests.engine.shards import random_samples
-
-
-def words_of(fen: str, score_cp: int = 0, result: Result = Result.DRAWN) -> "array[int]":
-    position, _ = parse_fen(fen)
-    return pack(encode(Sample(*snapshot(position), score_cp, result, 0)))
+from tests.engine.shards import random_samples, words_of
 
 
 def expected_inputs(sample: Sample, view: int) -> list[int]:
@@ -186,10 +181,8 @@ def test_the_hand_written_score_is_for_the_side_to_move() -> None:
 
 
 def test_the_hand_written_score_of_a_record_is_that_of_the_position() -> None:
-    games = random_games(count=8, plies=60, start=Start.STANDARD, seed=5)
-    positions = [parse_fen(board.fen())[0] for board in games]
-    records = [encode(Sample(*snapshot(position), 0, Result.DRAWN, 0)) for position in positions]
-    assert hand_written_scores(pack(b"".join(records))).tolist() == list(map(evaluate, positions))
+    for board in random_games(count=8, plies=60, start=Start.STANDARD, seed=5):
+        assert hand_written_scores(words_of(board.fen()))[0] == evaluate(parse_fen(board.fen())[0])
 
 
 def test_an_epoch_holds_every_record_once_and_the_next_mirrors_the_others() -> None:

@@ -16,6 +16,7 @@ from engine.training.features import pack
 from engine.training.samples import Samples
 from engine.training.tuner import Fit, FitProgress, TunerSettings, load, module_text, named
 from tests.engine.positions import Start, random_games
+from tests.engine.shards import words_of
 
 UNIT = 300.0
 
@@ -60,16 +61,14 @@ def test_the_weights_times_their_coefficients_are_the_evaluation(samples: Sample
 
 def test_the_starting_position_has_only_the_tempo_coefficient() -> None:
     start = Samples(1)
-    position, _ = parse_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
-    assert start.add(pack(encode(Sample(*snapshot(position), 0, Result.DRAWN, 0))), 0)
+    assert start.add(words_of("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"), 0)
     start.restore()
     assert start.coefficients(0) == {TERMS["tempo"].first: 1}
 
 
 def test_a_known_ending_is_skipped() -> None:
     ending = Samples(1)
-    position, _ = parse_fen("4k3/8/8/8/8/8/8/R3K3 w - - 0 1")
-    assert not ending.add(pack(encode(Sample(*snapshot(position), 500, Result.WHITE_WON, 0))), 0)
+    assert not ending.add(words_of("4k3/8/8/8/8/8/8/R3K3 w - - 0 1"), 0)
     ending.restore()
     assert len(ending) == 0
 
