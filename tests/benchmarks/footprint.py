@@ -1,7 +1,5 @@
-"""What the engine costs before it has thought, and whether thinking costs memory: start-up, import, resident size."""
+"""The time to start the engine and to import it, its resident memory, and how that grows with searches."""
 
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from itertools import cycle
 from statistics import linear_regression, median
@@ -10,6 +8,7 @@ from time import perf_counter
 from tests.benchmarks.children import ENGINE, Child
 from tests.benchmarks.figures import Figures
 from tests.engine.positions import PERFT
+from tests.scripts import run_python
 
 READY_BAR_MS = 150
 GROWTH_BAR_KIB = 1024              # one arena of Python's allocator; over 10,000 searches a leak of 120 bytes shows
@@ -27,9 +26,8 @@ def ready_ms(options: Mapping[str, str] | None = None) -> float:
 
 
 def import_ms() -> float:
-    """Importing the facade in a fresh interpreter."""
-    command = [sys.executable, "-P", "-c", IMPORT]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout) * 1000
+    """Return the time to import the facade in a new interpreter."""
+    return float(run_python(IMPORT)) * 1000
 
 
 def measure_start(figures: Figures, runs: int) -> None:
@@ -40,7 +38,7 @@ def measure_start(figures: Figures, runs: int) -> None:
 
 
 def sizes_kib(child: Child, searches: int) -> Iterator[tuple[int, int]]:
-    """Short searches of changing positions; now and then their number and the resident size."""
+    """Search positions in turn; yield the number of searches so far and the resident size, about SAMPLES times."""
     positions = cycle(PERFT)
     interval = max(1, searches // SAMPLES)
     for number in range(1, searches + 1):
@@ -50,7 +48,7 @@ def sizes_kib(child: Child, searches: int) -> Iterator[tuple[int, int]]:
 
 
 def measure_memory(figures: Figures, searches: int) -> None:
-    """Resident sizes, and how they grow once the table is full and the first tenth of the searches is over."""
+    """Measure the resident size and its growth, after the table is full and a tenth of the searches are over."""
     figures.section("Memory, resident")
     with Child(ENGINE, {"Hash": "16", "Threads": "2"}) as child:
         figures.line("after start", f"{child.resident_kib() / 1024:.1f} MiB")

@@ -9,8 +9,6 @@ ratio the median of the ratios of each turn. The exit code is 1 if a bar is miss
 """
 
 import argparse
-import os
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -21,6 +19,7 @@ from engine.evaluation.net_file import write
 from tests.benchmarks.figures import Figures
 from tests.benchmarks.footprint import ready_ms
 from tests.engine.nets import material_net
+from tests.scripts import run_python
 
 SPEED_BAR = 2.0                    # M nodes/s with the largest network
 READY_BAR_MS = 200
@@ -53,16 +52,10 @@ class Side:
     evaluation: str
     portable: bool
 
-    def environment(self) -> dict[str, str]:
-        return {**os.environ, "ENGINE_PORTABLE": "1" if self.portable else ""}
-
     def search(self, nodes: int) -> tuple[str, float]:
-        """The build that ran, and its speed in M nodes/s."""
-        command = [sys.executable, "-P", "-c", SEARCH, self.evaluation, str(nodes)]
-        answer = subprocess.run(
-            command, env=self.environment(), capture_output=True, text=True, timeout=600, check=True
-        )
-        build, speed = answer.stdout.strip().split(";")
+        """Return the build that ran, and its speed in M nodes/s."""
+        answer = run_python(SEARCH, self.evaluation, str(nodes), ENGINE_PORTABLE="1" if self.portable else "")
+        build, speed = answer.split(";")
         return build, float(speed)
 
 

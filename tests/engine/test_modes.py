@@ -13,6 +13,7 @@ import pytest
 import engine
 from engine.facade import build_mode
 from tests.engine.positions import OWN_PERFT, read_suite
+from tests.scripts import run_python
 
 # With the hand-written evaluation, and a few with the network. Engines are few, as plain Python needs long to make one.
 SEARCHES = """
@@ -174,20 +175,13 @@ PROGRAMS = {
 }
 
 
-def run_probe(pure: str, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "ENGINE_PURE": pure}
-    command = [sys.executable, "-P", "-c", program, *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800, check=False)
-
-
 @pytest.fixture(scope="module")
 def answers() -> dict[str, tuple[Any, Any]]:
     """Return what all programs answer, compiled and plain, one after the other in one process of each mode."""
     if build_mode() == "plain":
         pytest.skip("the engine runs as plain Python")
-    processes = [run_probe(pure, "".join(PROGRAMS.values()), str(OWN_PERFT)) for pure in ("", "1")]
-    assert [process.stderr for process in processes] == ["", ""]
-    compiled, plain = (map(json.loads, process.stdout.splitlines()) for process in processes)
+    outputs = (run_python("".join(PROGRAMS.values()), str(OWN_PERFT), ENGINE_PURE=pure) for pure in ("", "1"))
+    compiled, plain = (map(json.loads, output.splitlines()) for output in outputs)
     return dict(zip(PROGRAMS, zip(compiled, plain, strict=True), strict=True))
 
 
@@ -202,9 +196,7 @@ def test_compiled_and_plain_give_the_same_answers(program: str, answers: dict[st
 
 def test_plain_lists_are_as_long_as_the_arrays_of_compiled_code() -> None:
     """An index beyond the end raises IndexError in plain mode only."""
-    answer = run_probe("1", LENGTHS)
-    assert answer.stderr == ""
-    lists = [line.split() for line in answer.stdout.splitlines()]
+    lists = [line.split() for line in run_python(LENGTHS, ENGINE_PURE="1").splitlines()]
     assert len(lists) > 80
     assert [found for found in lists if found[1] != found[2]] == []
 
@@ -212,7 +204,8 @@ def test_plain_lists_are_as_long_as_the_arrays_of_compiled_code() -> None:
 def test_an_engine_that_is_not_compiled_refuses_to_run_plain_by_accident(tmp_path: Path) -> None:
     copy = tmp_path / "engine"
     shutil.copytree(Path(engine.__file__).parent, copy, ignore=shutil.ignore_patterns("*.so", "*.c", "__pycache__"))
-    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import engine.facade"
-    refused = run_probe("", program)
+    command = [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import engine.facade"]
+    environment = {**os.environ, "ENGINE_PURE": ""}
+    refused = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
     assert refused.returncode != 0
     assert "pip install" in refused.stderr.splitlines()[-1]

@@ -4,8 +4,6 @@ import json
 import mmap
 import os
 import random
-import subprocess
-import sys
 from array import array
 from collections import Counter
 from dataclasses import replace
@@ -26,6 +24,7 @@ from engine.evaluation.network import Accumulators, Network
 from engine.facade import STARTING_FEN, build_mode, describe_build
 from tests.engine.nets import material_net, random_net, slow_score
 from tests.engine.positions import Start, random_games
+from tests.scripts import run_python
 
 NET = random_net(seed=11, hidden=32, buckets=8, threats=8)
 PASS = 0
@@ -211,22 +210,12 @@ print(json.dumps([describe_build(), answers]))
 """
 
 
-def run_probe(environment: dict[str, str], *arguments: str) -> tuple[str, list[object]]:
-    command = [sys.executable, "-P", "-c", PROBE, *arguments]
-    done = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=600, check=True
-    )
-    assert done.stderr == ""
-    build, answers = json.loads(done.stdout)
-    return build, answers
-
-
 @pytest.mark.skipif(build_mode() == "plain", reason="the engine runs as plain Python")
 def test_compiled_and_plain_evaluate_alike_and_sums_are_exact_at_every_node(tmp_path: Path) -> None:
     """The plain mode asserts at every evaluation that the sums are those of the position."""
     path = tmp_path / "random.net"
     write(random_net(seed=14, hidden=32, buckets=8, threats=8), path)
-    compiled, plain = run_probe({}, "16", "0", str(path)), run_probe({"ENGINE_PURE": "1"}, "16", "0", str(path))
+    compiled, plain = (json.loads(run_python(PROBE, "16", "0", str(path), ENGINE_PURE=pure)) for pure in ("", "1"))
     assert compiled[0].startswith("compiled, ")
     assert plain[0] == "plain"
     assert compiled[1] == plain[1]
@@ -237,7 +226,7 @@ def test_every_build_of_the_inference_gives_the_same_numbers(tmp_path: Path) -> 
     paths = [str(tmp_path / f"{shape}.net") for shape in range(3)]
     for path, (hidden, buckets, threats) in zip(paths, ((32, 1, 8), (96, 8, 8), (512, 8, 1)), strict=True):
         write(random_net(seed=15, hidden=hidden, buckets=buckets, threats=threats), Path(path))
-    fast, portable = (run_probe(environment, "3", "4", *paths) for environment in ({}, {"ENGINE_PORTABLE": "1"}))
+    fast, portable = (json.loads(run_python(PROBE, "3", "4", *paths, ENGINE_PORTABLE=it)) for it in ("", "1"))
     assert fast[0] == "compiled, AVX2"
     assert portable[0] == "compiled, SSE2"
     assert fast[1] == portable[1]

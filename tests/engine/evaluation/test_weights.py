@@ -1,13 +1,11 @@
 """A new term needs three edits: its weight, its function and its place in the sum."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import engine
+from tests.scripts import run_python
 
 EDITS = {
     "weights.py": [('    "hanging": (1,', '    "trapped": (1, Group.PIECES),\n    "hanging": (1,')],
@@ -41,7 +39,5 @@ def test_a_new_term_starts_at_zero_until_it_is_tuned(tmp_path: Path) -> None:
             assert text.count(old) == 1, old
             text = text.replace(old, new)
         path.write_text(text)
-    environment = {**os.environ, "ENGINE_PURE": "1", "PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == [[[0, 0]], 0, 40]
+    done = run_python(PROGRAM, ENGINE_PURE="1", PYTHONPATH=str(tmp_path))
+    assert json.loads(done) == [[[0, 0]], 0, 40]

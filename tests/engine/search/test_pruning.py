@@ -1,12 +1,11 @@
 """What a node takes from earlier nodes, seen in the plain mode, where each call can be watched."""
 
 import json
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
+
+from tests.scripts import run_python
 
 WATCHED_SEARCH = """
 import json
@@ -60,12 +59,7 @@ print(json.dumps([stores, late_moves, hindsight]))
 @pytest.fixture(scope="module")
 def watched() -> tuple[list[Any], list[Any], list[Any]]:
     """Return what was stored, how late moves were reduced, and which answers were reduced by hindsight."""
-    process = subprocess.run(
-        [sys.executable, "-P", "-c", WATCHED_SEARCH], env={**os.environ, "ENGINE_PURE": "1"},
-        capture_output=True, text=True, timeout=600, check=False,
-    )
-    assert process.stderr == ""
-    stores, reductions, hindsight = json.loads(process.stdout)
+    stores, reductions, hindsight = json.loads(run_python(WATCHED_SEARCH, ENGINE_PURE="1"))
     return stores, reductions, hindsight
 
 

@@ -3,8 +3,6 @@
 import os
 import random
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from engine.syzygy.file_header import InvalidTable, read_header
 from engine.syzygy.packed_values import NO_SYMBOL, symbol_lengths
 from engine.syzygy.tablebase import Tablebase
 from tests.engine.syzygy.test_syzygy import SUFFIXES, endgames, positions
+from tests.scripts import run_python
 
 
 def probed(folder: Path, name: str) -> list[int | None]:
@@ -166,5 +165,4 @@ def test_all_tables_are_open_even_if_a_process_may_open_few_files(tables: Path) 
 resource.setrlimit(resource.RLIMIT_NOFILE, (24, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 base = Tablebase([pathlib.Path({str(tables)!r})])
 print([base.dtz(Board(fen)) for fen in {fens}].count(None), base.problems)"""
-    answer = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=200, check=True)
-    assert answer.stdout == "0 []\n"
+    assert run_python(code) == "0 []\n"

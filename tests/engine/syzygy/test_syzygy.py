@@ -4,8 +4,6 @@ import json
 import os
 import random
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from engine.search.time_manager import TimeManager
 from engine.search.transposition import TranspositionTable
 from engine.syzygy.file_header import Endgame, Kind
 from engine.syzygy.tablebase import Tablebase, TableReport
+from tests.scripts import run_python
 
 SUFFIXES = (".rtbw", ".rtbz")
 SHALLOW_WINS = ("8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "7k/8/8/8/1K6/8/P7/8 w - - 0 1", "8/8/8/3k4/8/8/8/KR6 w - - 0 1")
@@ -378,14 +377,7 @@ print(json.dumps([build_mode(), searched, [(tablebase.wdl(board), tablebase.dtz(
 def test_compiled_and_plain_read_the_same(tables: Path) -> None:
     names = ("KQvK", "KPvK", "KNNvK", "KPvKP", "KRvKB")
     fens = "\n".join(board.fen() for name in names for board in positions(name, 3, 6))
-    answers = []
-    for pure in ("", "1"):
-        command = [sys.executable, "-P", "-c", PROBE, str(tables)]
-        environment = {**os.environ, "ENGINE_PURE": pure}
-        answer = subprocess.run(
-            command, input=fens, env=environment, capture_output=True, text=True, timeout=100, check=True
-        )
-        answers.append(json.loads(answer.stdout))
+    answers = [json.loads(run_python(PROBE, str(tables), typed=fens, ENGINE_PURE=pure)) for pure in ("", "1")]
     (compiled_mode, *compiled), (plain_mode, *plain) = answers
     assert (compiled_mode, plain_mode) == ("compiled", "plain")
     assert compiled == plain

@@ -19,6 +19,7 @@ from engine.training import spsa
 from engine.training.spsa import SpsaPlan, Trial, TunedPlayer, Tuning, verify
 from engine.training.tunable import NotTunable, Numbers, Parameter, read_parameters
 from tests.patience import until
+from tests.scripts import run_python
 
 PARAMETERS = (Parameter("RISING", 20, 0, 100), Parameter("FALLING", 800, 0, 1000), Parameter("BOUND", 5, 4, 8))
 BEST = {"RISING": 70, "FALLING": 300}             # and BOUND is the better the higher
@@ -185,9 +186,7 @@ def test_a_run_that_is_killed_continues_and_then_plays_its_numbers(tmp_path: Pat
 def searched_in(build: Path) -> str:
     """Return whether equal numbers play the same in the tunable build, and others differently."""
     script = f"from {__name__} import differences; print(*differences())"
-    environment = {**os.environ, "PYTHONPATH": f"{build}:{Path(__file__).parents[3]}"}
-    found = subprocess.run([sys.executable, "-P", "-c", script], env=environment, capture_output=True, text=True)
-    return found.stdout.strip() or found.stderr
+    return run_python(script, PYTHONPATH=f"{build}:{Path(__file__).parents[3]}").strip()
 
 
 def differences() -> tuple[bool, bool]:

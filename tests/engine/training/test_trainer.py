@@ -1,8 +1,5 @@
 """The trainer: gradients, learning, checkpoints and the written network."""
 
-import os
-import subprocess
-import sys
 from array import array
 from dataclasses import replace
 from itertools import pairwise
@@ -21,6 +18,7 @@ from engine.training.plot import Curve, svg
 from engine.training.trainer import Training, TrainingSettings, dequantise, quantise, rate_at
 from tests.engine.nets import material_net, random_net, slow_score
 from tests.engine.shards import random_samples, write_shards
+from tests.scripts import run_python
 
 SETTINGS = TrainingSettings(hidden=32, epochs=6, batch=256, rate=0.01, checks=6, unit_cp=400)
 
@@ -347,23 +345,11 @@ print(net.errors(words, order, 0, 100, 0, True), *net.gradient_row(0)[-600:])
 """
 
 
-def run_loss(shard: Path, **environment: str) -> list[float]:
-    """Return the loss of some records and some gradients."""
-    answer = subprocess.run(
-        [sys.executable, "-P", "-c", LOSS, str(shard)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=True,
-    )
-    return [float(word) for word in answer.stdout.split()]
-
-
 @pytest.mark.parametrize("environment", [{"ENGINE_PORTABLE": "1"}, {"ENGINE_PURE": "1"}], ids=["portable", "plain"])
 def test_every_build_computes_the_same_but_for_rounding(folder: Path, environment: dict[str, str]) -> None:
-    shard = min(folder.glob("*.shard"))
-    fastest, other = run_loss(shard, ENGINE_PURE=""), run_loss(shard, **environment)
+    shard = str(min(folder.glob("*.shard")))
+    runs = (run_python(LOSS, shard, **variables) for variables in ({"ENGINE_PURE": ""}, environment))
+    fastest, other = ([float(word) for word in output.split()] for output in runs)
     assert other == pytest.approx(fastest, rel=1e-3, abs=1e-5)
     assert len(fastest) == 601
     assert any(fastest[1:])
