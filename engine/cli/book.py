@@ -19,8 +19,8 @@ from engine.cli.parameters import (
     work_alone,
     workers_option,
 )
-from engine.facade import OWN_BOOK, InvalidFen
-from engine.pgn.game import Game, UnknownVariant
+from engine.facade import OWN_BOOK
+from engine.pgn.game import Game
 from engine.pgn.pgn import read_games
 from engine.progress import ProgressDisplay
 from engine.selfplay import book_growing
@@ -61,13 +61,8 @@ def build(games: tuple[Path, ...], output: Path, force: bool, plies: int, min_ga
 
 def _add_game(statistics: BookStatistics, game: Game) -> bool:
     """Count a game; return whether it could be."""
-    if game.result not in POINTS:
-        return False
-    try:
-        board = game.board()
-    except (InvalidFen, UnknownVariant):
-        return False
-    if board.variant != "standard":
+    board = game.standard_board() if game.result in POINTS else None
+    if board is None:
         return False
     statistics.add(PlayedGame(game.moves, game.result, board.initial_fen))
     return True

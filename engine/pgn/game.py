@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from engine.board import Board
-from engine.core.fen import STARTING_FEN
+from engine.core.fen import STARTING_FEN, InvalidFen
 from engine.variants.variant import InvalidVariant, find_variant
 
 UNFINISHED = "*"
@@ -132,3 +132,11 @@ class Game:
             return Board(fen, variant=self.variant)
         except InvalidVariant:
             raise UnknownVariant(f"variant {self.headers['Variant'][:40]!r} is not played here") from None
+
+    def standard_board(self) -> Board | None:
+        """Return the initial position, None if it is unreadable or of a variant."""
+        try:
+            board = self.board()
+        except (InvalidFen, UnknownVariant):
+            return None
+        return board if board.variant == "standard" else None

@@ -17,8 +17,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import BinaryIO
 
-from engine.facade import RATINGS, Board, Engine, InvalidFen, Limits
-from engine.pgn.game import Game, UnknownVariant
+from engine.facade import RATINGS, Board, Engine, Limits
 from engine.pgn.pgn import read_games
 from engine.search.levels.level import level_at
 from engine.selfplay.humanness import Judge
@@ -77,7 +76,7 @@ def played_moves(stream: BinaryIO, every: int) -> Iterator[PlayedMove]:
     used = 0
     for game in islice(read_games(stream, variations=False), 0, None, every):
         ratings = {side: game.headers.get(f"{side.title()}Elo", "") for side in ("white", "black")}
-        board = _start(game) if any(text.isdecimal() for text in ratings.values()) else None
+        board = game.standard_board() if any(text.isdecimal() for text in ratings.values()) else None
         if board is None:
             continue
         for ply, move in enumerate(game.moves):
@@ -85,14 +84,6 @@ def played_moves(stream: BinaryIO, every: int) -> Iterator[PlayedMove]:
                 yield PlayedMove(used, board, int(ratings[board.turn]), move)
             board.push(move)
         used += 1
-
-
-def _start(game: Game) -> Board | None:
-    try:
-        board = game.board()
-    except (InvalidFen, UnknownVariant):
-        return None
-    return board if board.variant == "standard" else None
 
 
 # --- The same moves --------------------------------------------------------------------------------------------------
