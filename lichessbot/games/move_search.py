@@ -1,8 +1,8 @@
 """The search for our move: move sources first, then the engine, then a search in this process.
 
 Pure: returns actions; `now` is monotonic seconds, passed in. An engine that fails is replaced once if the clock
-allows, and awaited if days are left; after that the daemon finds a move itself. The game decides whether an answer is
-legal and what it is good for.
+allows, and awaited if days are left; after that the daemon finds a move itself. No move waits for an engine that hung
+twice in a row, until it answers. The game decides whether an answer is legal and what it is good for.
 """
 
 from collections.abc import Iterator
@@ -24,9 +24,11 @@ from lichessbot.games.actions import (
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.models import GameFull
 from lichessbot.move_sources.models import Question, SourceAnswer
-from lichessbot.uci.search import BestMove, Search, SearchInfo
+from lichessbot.uci.search import FALLBACK, BestMove, Search, SearchInfo
 
 _ONLY_MOVE: Final = "only move"
+# An engine that hangs may cost half the clock each time: after so many times in a row, no move waits for it.
+_MOST_HANGS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,8 @@ class MoveSearch:
         """Of the searches by that process."""
         self._postponed_since: float | None = None
         """When no engine ran for this move, which waits for one; over visits in between, too."""
+        self._hangs = 0
+        """How often an engine was told to stop and did not answer, since one last answered."""
 
     @property
     def due_at(self) -> float | None:
@@ -183,6 +187,8 @@ class MoveSearch:
     def note_answer(self, answer: BestMove) -> None:
         """Note any answer of an engine or of the fallback; it may belong to a ponder search."""
         self._pondering.note_answer(answer)
+        if answer.source != FALLBACK:
+            self._hangs = 0
         if not (self.has_failed and self.awaits(answer.search_id)):
             self._engine_restarts = False
             self._engine_starts &= answer.search_id < self._first_id
@@ -227,7 +233,7 @@ class MoveSearch:
             yield PonderHit(search.search_id)
             if self._pondering.early_answer is not None:
                 yield self._pondering.early_answer
-        elif self._engine_restarts and not position.clock.affords_engine_start(now):
+        elif self._is_too_slow(position.clock, now):
             # The daemon moves. The new engine searches as well, so that it has started by one of the next moves:
             # waiting for it at every move would cost most of the clock.
             start = self._start(position, now, root_moves=root_moves)
@@ -235,6 +241,11 @@ class MoveSearch:
             yield start
         else:
             yield self._start(position, now, root_moves=root_moves)
+
+    def _is_too_slow(self, clock: GameClock, now: float) -> bool:
+        """Return whether a move cannot wait for the engine, which has to start first or hung at its last searches."""
+        has_hung = clock.timed and self._hangs >= _MOST_HANGS
+        return has_hung or (self._engine_restarts and not clock.affords_engine_start(now))
 
     def ponder(self, position: TimedPosition, move: str, reply: str | None, now: float) -> Iterator[Action]:
         """Ponder on `reply` to our `move`."""
@@ -288,6 +299,7 @@ class MoveSearch:
         pending = self._pending
         assert pending is not None, "only a pending search fails"
         assert isinstance(pending.search, Search), "only an engine is replaced"
+        self._hangs += self.is_hung
         yield KillEngine(reason)
         self._pondering.engine_failed(pending.search.search_id)
         self._engine_restarts = True

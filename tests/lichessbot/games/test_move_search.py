@@ -91,6 +91,24 @@ def test_with_hardly_any_time_left_the_fallback_moves_at_once() -> None:
     assert kinds == [KillEngine, Fallback]
 
 
+def test_no_move_waits_for_an_engine_that_hung_twice_until_it_answers() -> None:
+    bench = Bench()
+    running(bench)
+    only(bench.wait_until_due(), StopSearch)
+    assert isinstance(bench.wait_until_due()[1], StartSearch)
+    bench.hear(EngineReady(GAME))
+    only(bench.wait_until_due(), StopSearch)
+    _, fallback = bench.wait_until_due()
+    assert isinstance(fallback, Fallback)
+    only(bench.hear(BestMove(GAME, fallback.search_id, "g1f3", source=FALLBACK)), SendMove)
+    fallback, think = bench.state("e2e4 e7e5 g1f3 b8c6", time_ms=40_000)
+    assert isinstance(fallback, Fallback)
+    assert isinstance(think, StartSearch)
+    only(bench.hear(BestMove(GAME, fallback.search_id, "f1b5", source=FALLBACK)), SendMove)
+    assert bench.hear(BestMove(GAME, think.search.search_id, "f1c4")) == []
+    only(bench.state("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6", time_ms=39_000), StartSearch)
+
+
 def test_zero_clocks_after_a_restart_leave_the_engine_time_for_a_move() -> None:
     bench = Bench()
     think = running(bench, time_ms=0)
