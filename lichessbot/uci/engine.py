@@ -366,8 +366,8 @@ class UciEngine:
                     self.complaints += (f"uci_options: {' '.join(error)}",)  # ours could not read its network
                 case ["info", *details] if details[:1] != ["string"] and "pv" in details and self._running is not None:
                     self._note(details, self._running.multipv)
-                case ["bestmove"] if self._told_to_stop_at is not None:
-                    self._take(["bestmove", "(none)"])  # some engines that are stopped early name no move
+                case ["bestmove"]:
+                    self._take(["bestmove", "(none)"])  # some engines name no move, such as when stopped early
                 case ["bestmove", move, *rest] if self._running is not None:
                     ponder = rest[1] if rest[:1] == ["ponder"] and len(rest) > 1 else None
                     self._report_move(self._running.search_id, move, ponder)

@@ -13,6 +13,7 @@ unready     answers uci, never isready
 dies        ends in the middle of its first search
 leaves      ends after its first answer
 learning    like polite, and writes the file `learnt` into its folder when it is told to quit
+wordless    answers without naming a move
 illegal     answers with a move that no position allows
 chatty      writes 3,000 lines to its error output, then answers politely
 noisy       writes nonsense to both outputs and introduces itself again, then answers politely
@@ -97,13 +98,16 @@ def search(manner: str, move: str = "e2e4", reply: str = "e7e5") -> None:
     if manner == "noisy":
         sys.stderr.write("something is odd\n")
         sys.stderr.flush()
-        sys.stdout.buffer.write(b"\xff\xfe\x00 info depth\ninfo depth x score cp pv\nbestmove\n\n")
+        sys.stdout.buffer.write(b"\xff\xfe\x00 info depth\ninfo depth x score cp pv\n\n")
         sys.stdout.flush()
         say("id name another\nuciok")
     while manner == "babbling":
         sys.stdout.write("info string and another thing\n" * 1000)
     while manner == "scolding":
         sys.stderr.write("and another thing\n" * 1000)
+    if manner == "wordless":
+        say("bestmove")
+        return
     if manner == "illegal":
         move = "a1h7"  # no piece moves like that, in any position
     say(f"info depth 5 seldepth 9 score cp 31 nodes 1234 nps 1 pv {move} {reply}")

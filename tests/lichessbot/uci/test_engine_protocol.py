@@ -311,6 +311,11 @@ def test_an_engine_that_names_no_move_when_it_is_stopped_goes_on(start: Start, i
     assert not thread.is_alive()
 
 
+def test_an_answer_without_a_move_ends_the_search(start: Start, inbox: Inbox) -> None:
+    start("wordless").search(search(1))
+    assert best_move(inbox).move is None
+
+
 def test_our_engine_thinks_less_after_a_ponder_hit(start: Start, inbox: Inbox) -> None:
     engine = start()
     limits = {"white_time_ms": 60_000, "black_time_ms": 60_000}
