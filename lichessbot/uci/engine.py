@@ -16,6 +16,7 @@ from lichessbot.lichess.enums import Variant
 from lichessbot.log import EventLog, try_start
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine_process import (
+    ENDS_WITHIN_S,
     MAX_LOGGED_PER_S,
     MAX_OUTPUT_PER_S,
     DialogueLog,
@@ -23,6 +24,7 @@ from lichessbot.uci.engine_process import (
     StopAlarm,
     alarm,
     ending,
+    has_ended,
     start,
 )
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, PONDER, VARIANT, Options
@@ -333,7 +335,7 @@ class UciEngine:
             except Exception as error:
                 self._log.crash("engine.crashed", error)
                 self.kill(f"internal error: {error!r}")
-        self.kill("too much output" if line else "ended by itself")
+        self.kill("too much output" if line else "ended by itself" if has_ended(self._process) else "closed its output")
         # Waiting only here, after the kill, keeps the process id from being reused before.
         self._process.wait()
         with self._lock:
@@ -420,6 +422,9 @@ class UciEngine:
             written = os.write(_pipe(self._process.stdin).fileno(), text)
         except BlockingIOError:
             written = 0
+        except BrokenPipeError:
+            try_start(alarm(ENDS_WITHIN_S, self._kill_deaf), self._log)
+            return
         except (OSError, ValueError):
             return  # it is dead, which the reader thread reports
         if written < len(text):
@@ -429,6 +434,9 @@ class UciEngine:
         with self._lock:
             if self._does_not_stop():
                 self.kill("does not stop")
+
+    def _kill_deaf(self) -> None:
+        self.kill("closed its input")  # one that ended was reported by the reader, unless a child keeps its output open
 
     def _kill_silent(self) -> None:
         self.kill(f"no answer to {'isready' if self._introduced else 'uci'} in time")

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from weakref import WeakMethod
 
@@ -31,6 +32,9 @@ MAX_OUTPUT_PER_S = 1 << 21
 _COST_OF_A_LINE = 200
 # Of the error output: it goes to the log, which must not fill the disk.
 MAX_LOGGED_PER_S = 100 * _COST_OF_A_LINE
+ENDS_WITHIN_S = 0.2
+"""How long a process may take to end once its pipes are closed."""
+_BETWEEN_LOOKS_S = 0.005
 _SHOWN = 140  # characters of each end of a long line to the engine, such as the first and last moves of a game
 _MAX_INFOS_PER_S = 20 * _COST_OF_A_LINE  # separately, so that they never crowd out a `bestmove`
 
@@ -185,6 +189,22 @@ class StopAlarm:
 def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:
     if (call := method()) is not None:
         call()
+
+
+def has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether a process that closed its output has ended, or does so within a moment.
+
+    It is not waited for, so that its id is not used again.
+    """
+    if sys.platform == "darwin":  # without `waitid`
+        return True
+    until = time.monotonic() + ENDS_WITHIN_S
+    with suppress(ChildProcessError):  # another thread has waited for it
+        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(_BETWEEN_LOOKS_S)
+    return True
 
 
 def ending(code: int) -> str:

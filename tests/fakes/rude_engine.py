@@ -12,6 +12,9 @@ mute        answers nothing at all
 unready     answers uci, never isready
 dies        ends in the middle of its first search
 leaves      ends after its first answer
+survived    the same, but a child process keeps its output open
+shut        closes its output instead of its first answer, and lives on
+unhearing   closes its input after its first answer, and lives on
 learning    like polite, and writes the file `learnt` into its folder when it is told to quit
 wordless    answers without naming a move
 illegal     answers with a move that no position allows
@@ -23,6 +26,7 @@ clogged     never reads its input
 clinging    ignores the end of its input, and has a child process
 """
 
+import os
 import subprocess
 import sys
 import time
@@ -105,6 +109,9 @@ def search(manner: str, move: str = "e2e4", reply: str = "e7e5") -> None:
         sys.stdout.write("info string and another thing\n" * 1000)
     while manner == "scolding":
         sys.stderr.write("and another thing\n" * 1000)
+    if manner == "shut":
+        os.close(1)
+        time.sleep(600)
     if manner == "wordless":
         say("bestmove")
         return
@@ -114,7 +121,12 @@ def search(manner: str, move: str = "e2e4", reply: str = "e7e5") -> None:
     if manner == "noisy":
         say("info string pv table: depth 1 score cp 9999")
     say(f"bestmove {move} ponder {reply}")
-    if manner == "leaves":
+    if manner == "unhearing":
+        os.close(0)
+        time.sleep(600)
+    if manner == "survived":
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdin=subprocess.DEVNULL)
+    if manner in ("leaves", "survived"):
         sys.exit(0)
 
 

@@ -311,6 +311,29 @@ def test_close_kills_at_once_and_reports_nothing(start: Start, inbox: Inbox, man
         assert isinstance(inbox.get(), EngineReady | BestMove)
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="there it is said to have ended")
+def test_an_engine_that_closes_its_output_and_lives_on_is_killed(start: Start, inbox: Inbox) -> None:
+    engine = start("shut")
+    engine.search(search(1))
+    assert death(inbox) == EngineDied("abcd1234", 1, "closed its output, killed by SIGKILL")
+    assert gone(pid_of(engine))
+
+
+@pytest.mark.parametrize(
+    ("manner", "ending"), [("unhearing", "killed by SIGKILL"), ("survived", "exit status 0")]
+)
+def test_an_engine_that_hears_nothing_more_is_killed(start: Start, inbox: Inbox, manner: str, ending: str) -> None:
+    engine = start(manner)
+    engine.search(search(1))
+    assert best_move(inbox).move == "e2e4"
+    number = 1
+    while engine.alive:
+        number += 1
+        engine.search(search(number))
+        time.sleep(0.01)
+    assert death(inbox).reason == f"closed its input, {ending}"
+
+
 def test_children_of_the_engine_die_with_it(start: Start, tmp_path: Path) -> None:
     engine = start("clinging", "e2e4")
     children = Path(f"/proc/{pid_of(engine)}/task/{pid_of(engine)}/children")
