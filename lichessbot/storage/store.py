@@ -204,6 +204,7 @@ class Store:
             return [MoveRecord(*row) for row in read_only(self._file.path.parent, SELECT_MOVES, game_id)]
         except StateError as error:
             self._log.warning("store.failed", error=error, meaning="what an earlier process recorded is left out")
+            self._file.look_for_damage()  # the writer may not meet it: SQLite keeps pages in memory
             return ()
 
     def answered(self, challenge_id: str) -> bool:

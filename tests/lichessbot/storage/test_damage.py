@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from lichessbot.errors import StateFailed
-from lichessbot.storage.database import FILE_NAME, Database
+from lichessbot.storage.database import FILE_NAME, Database, read_only
 from lichessbot.storage.migrations import MIGRATIONS
 from lichessbot.storage.rescue import damage_in
+from lichessbot.storage.store import Store
 from tests.lichessbot.storage.test_database import ids, put, recorded, written
+from tests.patience import until
 
 
 @pytest.mark.parametrize("damage", ["text", "middle", "foreign"])
@@ -75,6 +77,19 @@ def test_damage_that_the_start_does_not_meet_is_looked_for_later_and_replaced_at
     put(file, "last")
     assert caplog.text.count("store.damaged") == 1
     file.close()
+
+
+def test_damage_that_only_the_readers_of_moves_meet_is_replaced_at_the_next_write(tmp_path: Path) -> None:
+    count = "SELECT count(*) FROM games WHERE id = ?"
+    with closing(Store(Database(tmp_path))) as store:
+        store.note_game("game0001", "eve")
+        until(lambda: read_only(tmp_path, count, "game0001") == [(1,)])
+        for path in (tmp_path / FILE_NAME, tmp_path / f"{FILE_NAME}-wal"):
+            with path.open("r+b") as bytes_:
+                bytes_.write(b"\xff" * path.stat().st_size)
+        assert store.moves_of("game0001") == ()
+        store.note_game("game0002", "eve")
+    assert read_only(tmp_path, count, "game0002") == [(1,)]
 
 
 def test_a_file_whose_damage_was_met_while_it_was_looked_for_is_replaced_once(
