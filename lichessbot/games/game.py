@@ -364,7 +364,8 @@ class Game:
             move = self.board.normalise(answer.move or "")
         except InvalidMove as error:
             if answer.source != ENGINE or not self.search.is_settled_for(answer.search_id):
-                yield from self._replace_engine(str(error), now)
+                reason = str(error) if answer.move else f"named no move: {self.board.fen()}"
+                yield from self._replace_engine(reason, now)
             return
         if self._candidates and move not in self._candidates.moves:
             # From an engine that ignores `searchmoves`, or from the fallback. Its score is that of another move.

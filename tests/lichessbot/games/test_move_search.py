@@ -299,6 +299,13 @@ def test_an_illegal_move_is_not_sent(move: str | None) -> None:
     assert kinds == [KillEngine, StartSearch]
 
 
+def test_an_engine_that_names_no_move_is_replaced_with_this_reason() -> None:
+    bench = Bench()
+    kill, _ = bench.hear(BestMove(GAME, running(bench).search.search_id, None))
+    assert isinstance(kill, KillEngine)
+    assert kill.reason.startswith("named no move: ")
+
+
 def test_the_death_of_an_idle_engine_is_ignored() -> None:
     bench = Bench()
     bench.owing()
