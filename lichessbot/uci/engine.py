@@ -365,7 +365,9 @@ class UciEngine:
                     self._emit(EngineReady(self._game_id))
                     self._begin_next()
                 case ["info", "string", "error:", *error] if self.config.command is None and not self.ready:
-                    self.complaints += (f"uci_options: {' '.join(error)}",)  # ours could not read its network
+                    complaint = f"uci_options: {' '.join(error)}"  # ours could not read its network
+                    self.complaints += (complaint,)
+                    self._log.warning("engine.option", complaint=complaint)
                 case ["info", *details] if details[:1] != ["string"] and "pv" in details and self._running is not None:
                     self._note(details, self._running.multipv)
                 case ["bestmove"]:

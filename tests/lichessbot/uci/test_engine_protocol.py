@@ -316,6 +316,14 @@ def test_an_answer_without_a_move_ends_the_search(start: Start, inbox: Inbox) ->
     assert best_move(inbox).move is None
 
 
+def test_a_network_that_our_engine_cannot_read_at_a_restart_is_logged(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    start(uci_options={"EvalFile": str(tmp_path / "gone.net")}).search(search(1))
+    assert best_move(inbox).move is not None, "it plays with its own"
+    assert "gone.net: cannot be read" in caplog.text
+
+
 def test_our_engine_thinks_less_after_a_ponder_hit(start: Start, inbox: Inbox) -> None:
     engine = start()
     limits = {"white_time_ms": 60_000, "black_time_ms": 60_000}
