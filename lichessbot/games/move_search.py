@@ -204,7 +204,7 @@ class MoveSearch:
         if pending is not None and pending.stage is Stage.STARTING and isinstance(pending.search, Search):
             pending.stage = Stage.SEARCHING
             limits = pending.search.limits
-            pending.due_at = now + position.clock.think_limit_s(self.engine, limits, position.board, now)
+            pending.due_at = now + self._think_limit_s(position, limits, now)
 
     def engine_died(self, search_id: int | None) -> None:
         """Note that the next engine has yet to start."""
@@ -228,7 +228,7 @@ class MoveSearch:
         """Ask the engine for the best move, among `root_moves` if given; a ponder search of this position goes on."""
         search = self._pondering.hit(position.moves)
         if search is not None and not root_moves and position.clock.covers(search.limits, now):
-            limit_s = position.clock.think_limit_s(self.engine, search.limits, position.board, now)
+            limit_s = self._think_limit_s(position, search.limits, now)
             self._pending = _Pending(search, Stage.SEARCHING, now + limit_s)
             yield PonderHit(search.search_id)
             if self._pondering.early_answer is not None:
@@ -268,7 +268,7 @@ class MoveSearch:
         elif pending.stage is Stage.STOPPING:
             limit_s = clock.stop_limit_s(now)
         else:
-            limit_s = clock.think_limit_s(self.engine, clock.limits(self.engine, now), position.board, now)
+            limit_s = self._think_limit_s(position, clock.limits(self.engine, now), now)
             if pending.stage is Stage.STARTING:
                 limit_s = clock.start_limit_s(limit_s, now, first=not self._engine_restarts)
         pending.due_at = min(pending.due_at, now + limit_s)
@@ -317,6 +317,11 @@ class MoveSearch:
         wait_s = max(clock.timeouts.visit.total_seconds(), now - self._postponed_since)
         return wait_s if clock.by_days and clock.retry_pause_s(wait_s, now) == wait_s else None
 
+    def _think_limit_s(self, position: TimedPosition, limits: Limits, now: float) -> float:
+        """Return how long the engine may search before it is told to stop; after a search that hung, not as long."""
+        limit_s = position.clock.think_limit_s(self.engine, limits, position.board, now)
+        return position.clock.limit_after_a_hang_s(limit_s, now) if self._hangs else limit_s
+
     def _fall_back(self, search: Search, position: TimedPosition, now: float) -> Fallback:
         self._pending = _Pending(search, Stage.FALLBACK, None)
         return Fallback(search.search_id, position.board.copy(), position.clock.fallback_limit_s(now))
@@ -328,7 +333,7 @@ class MoveSearch:
         board, clock = position.board, position.clock
         limits = clock.limits(self.engine, now)
         search = Search.of(self._last_id, board, limits, root_moves)
-        stage, limit_s = Stage.SEARCHING, clock.think_limit_s(self.engine, limits, board, now)
+        stage, limit_s = Stage.SEARCHING, self._think_limit_s(position, limits, now)
         if self._engine_restarts or self._engine_starts:
             stage, limit_s = Stage.STARTING, clock.start_limit_s(limit_s, now, first=not self._engine_restarts)
         self._pending = _Pending(search, stage, now + limit_s, second_try)

@@ -25,6 +25,8 @@ _DAY_MS: Final = 24 * 60 * 60 * 1000
 # An engine manages its time itself; after this share of the clock, it is told to stop.
 _SHARE_FOR_ONE_MOVE: Final = 1 / 2
 _MOST_FOR_ONE_MOVE: Final = 3 / 4
+# The next one, after a search that hung: else two of them would take nearly all of the clock.
+_SHARE_AFTER_A_HANG: Final = 1 / 8
 # Our own engine may exceed its known maximum by this share on a busy machine.
 _SHARE_FOR_AN_OVERRUN: Final = 1 / 10
 # A fixed move time is used while the clock lasts for this many more moves.
@@ -218,6 +220,12 @@ class GameClock:
             return limit_s
         left_s = self.read_at + self.timeouts.arena_first_move.total_seconds() - now
         return min(limit_s, max(0.0, left_s))
+
+    def limit_after_a_hang_s(self, think_limit_s: float, now: float) -> float:
+        """Return how long an engine may search if its last search hung; one that works stops when told to."""
+        if not (self.timed and self.our_clock_runs):
+            return think_limit_s
+        return min(think_limit_s, self.remaining_s(now) * _SHARE_AFTER_A_HANG + self.increment_s)
 
     def start_limit_s(self, think_limit_s: float, now: float, *, first: bool) -> float:
         """Return how long a move waits for an engine to start. `first`: it is the first engine of the game."""

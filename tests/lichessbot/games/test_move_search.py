@@ -92,12 +92,14 @@ def test_with_hardly_any_time_left_the_fallback_moves_at_once() -> None:
 
 
 def test_no_move_waits_for_an_engine_that_hung_twice_until_it_answers() -> None:
-    bench = Bench()
+    bench = Bench(engine={"command": ["another"]})
     running(bench)
     only(bench.wait_until_due(), StopSearch)
     assert isinstance(bench.wait_until_due()[1], StartSearch)
     bench.hear(EngineReady(GAME))
+    began = bench.now
     only(bench.wait_until_due(), StopSearch)
+    assert bench.now - began < 60 / 8, "the next search gets less of the clock"
     _, fallback = bench.wait_until_due()
     assert isinstance(fallback, Fallback)
     only(bench.hear(BestMove(GAME, fallback.search_id, "g1f3", source=FALLBACK)), SendMove)
