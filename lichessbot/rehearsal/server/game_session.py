@@ -72,7 +72,6 @@ class GameSession:
         """Survive a restart of the site."""
         if not self.game.is_over:
             self.game.outlive_restart(self._timing, monotonic_ms())
-            self._arm_flag_timer()
 
     # Commands of the players.
 
@@ -161,14 +160,13 @@ class GameSession:
     def _cancel_flag_timer(self) -> None:
         if self._flag_timer is not None:
             self._flag_timer.cancel()
-            self._flag_timer = None
 
     def _check_flag(self) -> None:
         lines = self.game.check_flag(monotonic_ms())
         if lines:
             self._commit(lines)
         elif not self.game.is_over:
-            self._arm_flag_timer()      # a timer may fire early
+            self._arm_flag_timer()      # a timer may fire early, and a restart adds time
 
     def _seat_players(self) -> None:
         """Make players absent until they open a stream; house bots need none."""
