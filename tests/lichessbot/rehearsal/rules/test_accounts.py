@@ -151,6 +151,8 @@ def test_the_status_omits_false_flags(ada: Client, hal: Client) -> None:
         "id": ada.id, "name": ada.name, "title": "BOT", "online": True, "playing": True, "playingId": game_id,
     }
     assert "online" not in second
+    first, _ = ada.get("/api/users/status", params={"ids": query["ids"]}).json()
+    assert "playingId" not in first
 
 
 def test_online_bots_are_those_with_a_bio_and_an_event_stream(join: Join, ada: Client, bob: Client) -> None:
@@ -195,10 +197,10 @@ def test_upgrade_is_refused_after_the_first_game(lichess: RehearsalServer, hal: 
 
 
 def test_playing_lists_games_most_urgent_first(ada: Client, hal: Client, bob: Client) -> None:
-    waiting, urgent = start_game(bob, ada), start_game(ada, hal)
+    waiting, slow, fast = start_game(bob, ada), start_game(ada, bob, **{"clock.limit": 300}), start_game(ada, hal)
     playing = ada.get("/api/account/playing").json()
-    assert [game["gameId"] for game in playing["nowPlaying"]] == [urgent, waiting]
-    assert playing["nbMyTurn"] == 1
+    assert [game["gameId"] for game in playing["nowPlaying"]] == [fast, slow, waiting]
+    assert playing["nbMyTurn"] == 2
     assert set(playing["nowPlaying"][0]) == {
         "fullId", "gameId", "fen", "color", "lastMove", "source", "status", "variant", "speed", "perf",
         "rated", "hasMoved", "opponent", "isMyTurn", "secondsLeft", "rating",

@@ -6,9 +6,12 @@ import time
 import pytest
 
 from engine.facade import Board
-from lichessbot.rehearsal.rules.enums import Variant
+from lichessbot.rehearsal.rules.challenges import Challenge, Terms
+from lichessbot.rehearsal.rules.clock import RealTime
+from lichessbot.rehearsal.rules.enums import ChallengeStatus, Variant
+from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.lichessbot.rehearsal.client import Client, start_game
+from tests.lichessbot.rehearsal.client import Client, account_of, start_game
 from tests.lichessbot.rehearsal.rules.creation import CHALLENGE_KEYS, create
 from tests.patience import PATIENCE_S
 
@@ -271,6 +274,29 @@ def test_a_keep_alive_stream_shows_the_outcome_and_prevents_expiry(ada: Client, 
     assert lines[1] == b'{"done":"accepted"}'
 
 
+def test_a_challenge_expires_again_once_its_keep_alive_stream_is_closed(
+    lichess: RehearsalServer, ada: Client, hal: Client
+) -> None:
+    site = lichess.site
+
+    def statuses() -> list[ChallengeStatus]:
+        """Return the status long after the creation, as the stream is closed, and long after that."""
+        terms = Terms(Variant.STANDARD, RealTime(60, 0))
+        challenge = site.invite(account_of(lichess, hal), account_of(lichess, ada), terms)
+        stream = site.open_challenge_stream(challenge)
+        age(challenge)
+        found = [site.challenges.status(challenge, monotonic_ms())]
+        site.close_challenge_stream(challenge, stream)
+        found.append(site.challenges.status(challenge, monotonic_ms()))
+        age(challenge)
+        return [*found, site.challenges.status(challenge, monotonic_ms())]
+
+    def age(challenge: Challenge) -> None:
+        challenge.seen_at_ms -= round(2000 * site.timing.challenge_expiry_s)
+
+    assert lichess.call(statuses) == [ChallengeStatus.CREATED, ChallengeStatus.CREATED, ChallengeStatus.OFFLINE]
+
+
 # Answers.
 
 
@@ -317,6 +343,7 @@ def test_cancel_aborts_the_young_game_a_challenge_became_but_not_an_older_one(
 ) -> None:
     young = start_game(hal, ada)
     assert hal.post(f"/api/challenge/{young}/cancel").status_code == 200
+    assert ada.game(young).next("gameFull")["state"]["status"] == "aborted"
     older = start_game(bob, ada)
     bob.do(older, "move/e2e4")
     ada.do(older, "move/e7e5")

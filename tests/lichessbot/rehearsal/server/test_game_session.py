@@ -5,6 +5,7 @@ import pytest
 
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, account_of, play, start_game
+from tests.lichessbot.rehearsal.conftest import Join
 
 OPENING = "e2e4 e7e5"
 SHUFFLE = "g1f3 g8f6 f3g1 f6g8"
@@ -44,6 +45,12 @@ def test_humans_cannot_use_the_bot_endpoints(ada: Client, hal: Client) -> None:
     status, text = refusal(hal, game_id, "move/e2e4")
     assert status == 400
     assert str(text).startswith("This endpoint can only be used with a Bot account.")
+
+
+def test_a_game_faster_than_bullet_is_not_for_bots(hal: Client, join: Join) -> None:
+    game_id = start_game(hal, join("Ian"), **{"clock.limit": 15})
+    assert hal.post("/api/bot/account/upgrade").status_code == 200
+    assert refusal(hal, game_id, "move/e2e4") == (400, "This game cannot be played with the Bot API.")
 
 
 # Moves.
@@ -137,11 +144,12 @@ def test_a_game_that_is_over_ends_once_though_a_takeback_is_declined_later(
     assert winner.games_played == before + 1
 
 
-def test_abort_writes_the_last_state(ada: Client, bob: Client) -> None:
+def test_abort_writes_the_last_state_and_counts_for_nobody(ada: Client, bob: Client) -> None:
     game_id = start_game(ada, bob)
     stream = bob.game(game_id)
     ada.do(game_id, "abort")
     assert stream.rest()[-1]["status"] == "aborted"
+    assert [it.get("/api/account").json()["count"]["all"] for it in (ada, bob)] == [0, 0]
 
 
 def test_draw_claim_needs_an_absent_opponent(ada: Client, bob: Client) -> None:

@@ -5,11 +5,13 @@ import logging
 import socket
 import statistics
 import time
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import berserk
 import pytest
 
+from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.streams import QUEUE_LINES, LineStream
@@ -174,12 +176,13 @@ def test_game_finish_names_the_winner(ada: Client, bob: Client) -> None:
     assert events.next("gameFinish")["game"]["winner"] == "black"
 
 
-def test_second_event_stream_of_a_token_ends_the_first_cleanly(ada: Client) -> None:
+def test_second_event_stream_of_a_token_ends_the_first_cleanly(ada: Client, hal: Client) -> None:
     first = ada.events()
     second = ada.events()
     assert first.rest() == []
     assert first.ended_cleanly
-    assert second.next_line() is not None
+    hal.challenge(ada)
+    assert second.next()["type"] == "challenge"
 
 
 def test_streams_of_two_tokens_of_one_account_live_side_by_side(
@@ -305,6 +308,31 @@ def test_a_closed_game_stream_is_announced_and_can_be_claimed(ada: Client, bob: 
     ada.do(game_id, "claim-victory")
     last = mine.rest()[-1]
     assert (last["status"], last["winner"]) == ("timeout", "white")
+
+
+def test_a_draw_can_be_claimed_of_an_opponent_who_left(
+    lichess: RehearsalServer, ada: Client, bob: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lichess.site, "timing", replace(lichess.site.timing, claim_wait_s=0.01))
+    game_id = start_game(ada, bob)
+    mine, theirs = ada.game(game_id), bob.game(game_id)
+    play(game_id, "e2e4 e7e5 g1f3", ada, bob)
+    theirs.drop()
+    mine.next("opponentGone")
+    ada.do(game_id, "claim-draw")
+    last = mine.rest()[-1]
+    assert (last["status"], last.get("winner")) == ("timeout", None)
+
+
+def test_a_player_is_present_while_any_program_has_the_game_open(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    session = lichess.site.session(start_game(ada, bob))
+    first, second = (lichess.call(lambda it=it: session.open_stream(Color.BLACK, it)) for it in ("a/1", "b/1"))
+    lichess.call(lambda: session.close_stream(Color.BLACK, "a/1", first))
+    assert not session.is_left_by(Color.BLACK)
+    lichess.call(lambda: session.close_stream(Color.BLACK, "b/1", second))
+    assert session.is_left_by(Color.BLACK)
 
 
 def test_a_returning_opponent_is_announced(ada: Client, bob: Client) -> None:
