@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from lichessbot.rehearsal.faults import accounting
 from lichessbot.rehearsal.faults.accounting import Cost, Strike
 from lichessbot.rehearsal.faults.catalogue import Fault, PlacedFault
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
@@ -101,12 +102,29 @@ def test_the_client_has_recovered_from_a_lost_line_when_its_move_arrives(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     it = inject_for(lichess, ada)
-    game_id = start_game(ada, bob)
+    game_id = start_game(ada, bob, **{"clock.increment": 10})
     play(game_id, E4_E5, ada, bob)
     strike = record(lichess, it, STATE_LOST, game_id)
+    only_cost(strike).clock_left_ms += 5000     # as if it had struck five seconds before
     ada.game(game_id)
     assert strike.delay_ms is None
     ada.do(game_id, "move/g1f3")
+    assert strike.delay_ms is not None
+    assert only_cost(strike).clock_lost_ms >= 5000, "whatever the increment has given back"
+
+
+def test_the_client_has_recovered_from_a_refusal_when_the_request_is_carried_out_in_the_same_game(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = inject_for(lichess, ada)
+    game_id, other = start_game(ada, bob), start_game(ada, bob)
+    strike = record(lichess, it, BAD_GATEWAY, game_id)
+    assert only_cost(strike).game.id == game_id
+    ada.do(other, "move/e2e4")
+    ada.do(game_id, "chat", data={"room": "player", "text": "hello"})
+    assert ada.command(game_id, "move/e2e5").status_code == 400
+    assert strike.delay_ms is None
+    ada.do(game_id, "move/e2e4")
     assert strike.delay_ms is not None
 
 
@@ -181,6 +199,27 @@ def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
         assert time.monotonic() < deadline
     flag(session)
     assert lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=True)) is savable
+
+
+@pytest.mark.parametrize(("other_outage", "savable"), [((1000, 5000), True), ((4000, 9001), False)])
+def test_time_in_two_outages_at_once_is_excused_once(
+    other_outage: tuple[int, int],
+    savable: bool,
+    lichess: RehearsalServer,
+    ada: Client,
+    bob: Client,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a turn of ten seconds, of which a move needs one without an outage."""
+    it = inject_for(lichess, ada)
+    game_id = start_game(ada, bob)
+    play(game_id, E4_E5, ada, bob)
+    game = lichess.site.session(game_id).game
+    for outage in ((0, 6000), other_outage):
+        cost = only_cost(record(lichess, it, BAD_GATEWAY, game_id))
+        cost.at_ms, cost.held_up_until_ms = (game.last_change_ms + it_ms for it_ms in outage)
+    monkeypatch.setattr(accounting, "monotonic_ms", lambda: game.last_change_ms + 10_000)
+    assert lichess.call(lambda: it.accounting.close(game, lost=True)) is savable
 
 
 def test_game_lost_without_any_fault_could_have_been_saved(

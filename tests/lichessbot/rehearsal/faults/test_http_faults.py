@@ -244,3 +244,15 @@ def test_move_sent_again_is_an_offence_unless_a_fault_explains_it(
         assert ada.command(game_id, f"move/{move}").status_code == 400
         assert len(it.offences) == offences
     assert f"game {game_id}: {move} is late or doubled" in it.offences[0]
+
+
+def test_a_takeback_explains_one_late_move(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+    it = inject_for(lichess, ada)
+    game_id = start_game(ada, bob)
+    play(game_id, E4_E5, ada, bob)
+    session = lichess.site.session(game_id)
+    lichess.call(session.take_back_last)
+    session.game.last_change_ms -= UNDER_WAY_MS     # as if it had been then
+    for offences in (0, 1):
+        assert ada.command(game_id, "move/g1f3").status_code == 400
+        assert len(it.offences) == offences

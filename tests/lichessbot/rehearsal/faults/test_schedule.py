@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from lichessbot.rehearsal.faults.catalogue import Fault, Layer, Notice, PlacedFault, placed_faults
+from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, Layer, Notice, PlacedFault, placed_faults
 from lichessbot.rehearsal.faults.schedule import FaultPlan, FaultSchedule
 from lichessbot.rehearsal.faults.traffic import Place, Traffic, line_traffic, request_traffic
 from lichessbot.rehearsal.rules.timing import Timing
@@ -70,6 +70,15 @@ def test_requests_of_no_game_are_struck_too() -> None:
     schedule = FaultSchedule(FaultPlan((PlacedFault(Fault.LIMIT_HTML, Place.ACCOUNT),), games=9))
     assert schedule.strike(Layer.REQUESTS, Place.ACCOUNT) is Fault.LIMIT_HTML
     assert schedule.strike(Layer.REQUESTS, Place.ACCOUNT) is None
+
+
+@pytest.mark.parametrize(("chance", "games"), [(None, {2}), (1.0, {1, 2, 3}), (0.0, set())])
+def test_a_fault_that_a_game_is_prepared_for_is_planned_by_the_games_number(
+    chance: float | None, games: set[int]
+) -> None:
+    schedule = FaultSchedule(FaultPlan((LATE_THREEFOLD,), chance, seed=1, games=3))
+    assert {number for number in (1, 2, 3) if schedule.plans(LATE_THREEFOLD, number)} == games
+    assert not schedule.plans(PlacedFault(Fault.STALL, Place.GAME_STREAM), 2)
 
 
 def test_nothing_strikes_without_a_plan() -> None:
