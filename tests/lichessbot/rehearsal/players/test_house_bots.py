@@ -1,6 +1,7 @@
 """The players of the house: they answer challenges and play their games, over real sockets."""
 
 import io
+import queue
 import threading
 from collections.abc import Iterator
 
@@ -124,6 +125,34 @@ def test_a_game_that_ends_while_its_opponent_thinks_gets_no_other_one(lichess: R
     over.set()
     until(lambda: lichess.call(lambda: not it._thinking))
     assert made == [game_id]
+    lichess.call(it.close)
+
+
+def test_an_opponent_knows_both_clocks(lichess: RehearsalServer, ada: Client) -> None:
+    seen: queue.Queue[Limits] = queue.Queue()
+
+    class Watcher:
+        def choose(self, board: Board, clocks: Limits) -> str:
+            seen.put(clocks)
+            return board.legal_moves()[0]
+
+    def open_house() -> HouseBots:
+        house_bots = HouseBots(lichess.site)
+        account = Account("Watcher", wall_ms(), "BOT", bio="Watches.")
+        house_bots.add(lichess.site.accounts.add(account), lambda game_id: Watcher())
+        return house_bots
+
+    it = lichess.call(open_house)
+    form = {"color": "white", "clock.increment": 3, **LONG}
+    game_id = str(ada.challenge(Client(lichess.site.url, None, "Watcher"), **form)["id"])
+    session = lichess.site.session(game_id)
+    lichess.call(session.outlive_restart)       # which gives the side to move more than the other
+    ada.do(game_id, "move/e2e4")
+    clocks = seen.get(timeout=PATIENCE_S)
+    gifts_s = lichess.site.timing.restart_gift_s, lichess.site.timing.restart_other_gift_s
+    times_ms = [round(1000 * (1800 + gift_s)) for gift_s in gifts_s]
+    assert [clocks.white_time_ms, clocks.black_time_ms] == times_ms
+    assert (clocks.white_increment_ms, clocks.black_increment_ms) == (3000, 3000)
     lichess.call(it.close)
 
 
