@@ -91,8 +91,8 @@ def test_a_password_in_an_address_is_not_repeated(file: Path, key: str, address:
             "1: url: expected an address such as https://lichess.org, without a path, "
             "found 'https://lichess.org/@/maia1'",
         ),
-        ("url: https://user@lichess.org\n", None),
-        ("url: https://lichess.org:port\n", None),
+        ("url: https://user@lichess.org\n", None), ("url: https://lichess.org:port\n", None),
+        ("url: https://lichess.org?query\n", None), ("url: 'https://lichess.org#part'\n", None),
     ],
 )
 def test_a_problem_is_one_line(file: Path, text: str, problem: str | None) -> None:

@@ -52,6 +52,7 @@ def test_zero_is_a_number(file: Path) -> None:
         ("greeting: {hello: \"a\" b}\n",
          "1: not YAML: text follows a closing quote; in '...', write '' for an apostrophe"),
         ("url: {{ url }}\n", "1: url: expected a key: put a text that begins with { or [ in quotes"),
+        ("greeting: {{me}: hi}\n", "1: greeting: expected a key: put a text that begins with { or [ in quotes"),
     ],
 )
 def test_a_text_that_needs_quotes_is_told_so(file: Path, text: str, problem: str) -> None:
