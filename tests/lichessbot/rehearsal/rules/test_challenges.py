@@ -342,6 +342,7 @@ def test_cancel_aborts_the_young_game_a_challenge_became_but_not_an_older_one(
     ada: Client, hal: Client, bob: Client
 ) -> None:
     young = start_game(hal, ada)
+    assert bob.post(f"/api/challenge/{young}/cancel").status_code == 404, "it is not his"
     assert hal.post(f"/api/challenge/{young}/cancel").status_code == 200
     assert ada.game(young).next("gameFull")["state"]["status"] == "aborted"
     older = start_game(bob, ada)

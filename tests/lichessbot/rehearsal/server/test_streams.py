@@ -328,6 +328,7 @@ def test_a_player_is_present_while_any_program_has_the_game_open(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
     session = lichess.site.session(start_game(ada, bob))
+    assert session.is_left_by(Color.BLACK)
     first, second = (lichess.call(lambda it=it: session.open_stream(Color.BLACK, it)) for it in ("a/1", "b/1"))
     lichess.call(lambda: session.close_stream(Color.BLACK, "a/1", first))
     assert not session.is_left_by(Color.BLACK)
