@@ -243,8 +243,9 @@ def test_no_fault_excuses_a_resignation(lichess: RehearsalServer, ada: Client, b
 def test_a_game_that_is_not_lost_ends_its_open_strikes(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
     it = inject_for(lichess, ada)
     game_id = start_game(ada, bob)
-    strike = record(lichess, it, STATE_LOST, game_id)
+    harmless, strike = (record(lichess, it, placed, game_id) for placed in (LINE_DOUBLED, STATE_LOST))
     bob.do(game_id, "abort")
     lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=False))
     assert strike.delay_ms is not None
     assert not only_cost(strike).lost
+    assert harmless.delay_ms == 0, "that strike was over before"

@@ -53,6 +53,7 @@ def test_each_lost_answer_to_a_move_explains_one_repetition_of_this_move() -> No
     it.answer_lost(Traffic(Place.MOVE, STALE.game_id, KNIGHT.uci))
     it.answer_lost(Traffic(Place.CHAT, STALE.game_id))
     it.answer_lost(Traffic(Place.MOVE, STALE.game_id, STALE.uci))
+    it.hear_move(PAWN, LATER_MS, is_refused=False, slips_allowed=0)
     it.hear_move(STALE, LATER_MS, is_refused=True, slips_allowed=0)
     assert it.offences == []
     it.hear_move(STALE, LATER_MS, is_refused=True, slips_allowed=0)

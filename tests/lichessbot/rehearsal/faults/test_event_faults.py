@@ -12,7 +12,7 @@ from lichessbot.rehearsal.rules.challenges import Challenge
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
-from tests.lichessbot.rehearsal.client import Client, play
+from tests.lichessbot.rehearsal.client import Client, play, start_game
 from tests.lichessbot.rehearsal.faults.injection import inject_for, placed, start_numbered_game
 from tests.patience import until
 
@@ -141,6 +141,16 @@ def test_threefold_is_late_exactly_where_the_accounting_says(
     play(game_id, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", ada, bob)
     late = lichess.site.session(game_id).threefold_settle_s == timing.threefold_late_s
     assert [strike.fault for strike in it.accounting.strikes] == [Fault.THREEFOLD] * late
+
+
+def test_a_draw_by_repetition_outside_the_rehearsal_is_shown_in_time(
+    lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
+) -> None:
+    it = inject_for(lichess, ada, *placed(Fault.THREEFOLD))
+    game_id = start_game(ada, bob)
+    play(game_id, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", ada, bob)
+    assert lichess.site.session(game_id).threefold_settle_s == timing.threefold_settle_s
+    assert it.accounting.strikes == []
 
 
 def test_no_fault_strikes_challenges_outside_the_rehearsal(

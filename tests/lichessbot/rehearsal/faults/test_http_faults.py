@@ -190,6 +190,18 @@ def test_takeback_crosses_the_move_on_its_way(lichess: RehearsalServer, ada: Cli
     assert it.offences == []
 
 
+def test_no_takeback_crosses_a_move_that_comes_after_the_end(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = inject_for(lichess, ada, *placed(Fault.TAKEBACK))
+    game_id = start_game(ada, bob)
+    play(game_id, E4_E5, ada, bob)
+    bob.do(game_id, "resign")
+    assert ada.command(game_id, "move/g1f3").status_code == 400
+    assert moves(ada, game_id) == E4_E5
+    assert it.accounting.strikes == []
+
+
 def test_request_in_the_pause_after_a_429_is_remembered(lichess: RehearsalServer, ada: Client) -> None:
     it = inject_for(lichess, ada, *placed(Fault.LIMIT_BARE, Place.PLAYING))
     assert ada.get("/api/account/playing").status_code == 429

@@ -81,6 +81,12 @@ def test_a_fault_that_a_game_is_prepared_for_is_planned_by_the_games_number(
     assert not schedule.plans(PlacedFault(Fault.STALL, Place.GAME_STREAM), 2)
 
 
+def test_only_faults_of_connections_need_a_proxy() -> None:
+    reading, stall = PlacedFault(Fault.LIMIT_HTML, Place.ACCOUNT), PlacedFault(Fault.STALL, Place.GAME_STREAM)
+    assert FaultPlan((reading, stall)).needs_a_proxy
+    assert not FaultPlan((reading,)).needs_a_proxy
+
+
 def test_nothing_strikes_without_a_plan() -> None:
     schedule = FaultSchedule(FaultPlan())
     assert not schedule.is_on
