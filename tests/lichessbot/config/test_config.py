@@ -26,6 +26,7 @@ def test_defaults_and_a_token_are_enough() -> None:
     loaded = load_config(None, WITH_TOKEN)
     assert loaded.config == Config()
     assert loaded.token.get_secret_value() == TOKEN
+    assert loaded.location("engine.depth") == "engine.depth", "no file is named, as there is none"
 
 
 @pytest.mark.parametrize("text", ["", "# nothing but a remark\n", "challenge:\nengine:\n"])

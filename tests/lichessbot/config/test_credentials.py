@@ -33,6 +33,16 @@ def test_a_missing_token_file_is_a_problem(file: Path) -> None:
     assert problem == f"1: token_file: cannot be read: {file.parent / 'nowhere'}: No such file or directory"
 
 
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [("token_file: secret\n", "token_file"), ("status: {password_file: secret}\n", "status.password_file")],
+)
+def test_a_secret_that_is_no_text_is_a_problem(file: Path, text: str, key: str) -> None:
+    secret = file.parent / "secret"
+    secret.write_bytes(b"\xff\xfe")
+    assert problems(file, text, {} if key == "token_file" else WITH_TOKEN) == [f"1: {key}: {secret} is not UTF-8 text"]
+
+
 def test_a_token_given_as_token_file_is_not_shown(file: Path) -> None:
     (problem,) = problems(file, f"token_file: {TOKEN}\n", {})
     assert problem == "1: token_file: expected the name of a file, found what looks like the token itself"
