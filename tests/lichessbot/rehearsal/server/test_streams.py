@@ -362,6 +362,18 @@ def test_flag_between_programs_is_seen_at_a_tick(
     assert 0.95 < time.monotonic() - started < 10 + timing.tick_s
 
 
+def test_the_flag_still_falls_after_a_restart(
+    lichess: RehearsalServer, ada: Client, bob: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lichess.site, "timing", replace(lichess.site.timing, restart_gift_s=0.3, restart_mercy_s=0.0))
+    game_id = start_hurried_game(lichess, ada, bob)
+    stream = bob.game(game_id)
+    play(game_id, "e2e4 e7e5", ada, bob)
+    lichess.call(lichess.site.session(game_id).outlive_restart)
+    last = stream.rest()[-1]
+    assert (last["status"], last["winner"]) == ("outoftime", "black")
+
+
 def test_berserk_reads_both_streams(ada: Client, bob: Client) -> None:
     client = berserk.Client(berserk.TokenSession(ada.token), base_url=ada.url)
     game_id = start_game(ada, bob)
