@@ -222,6 +222,27 @@ def test_time_in_two_outages_at_once_is_excused_once(
     assert lichess.call(lambda: it.accounting.close(game, lost=True)) is savable
 
 
+@pytest.mark.parametrize(("placed", "savable"), [(STATE_LOST, False), (BAD_GATEWAY, True)], ids=str)
+def test_the_pause_after_a_429_excuses_a_client_that_has_to_ask(
+    placed: PlacedFault,
+    savable: bool,
+    lichess: RehearsalServer,
+    ada: Client,
+    bob: Client,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a turn of ten seconds, all within the pause."""
+    it = inject_for(lichess, ada)
+    game_id = start_game(ada, bob)
+    play(game_id, E4_E5, ada, bob)
+    game = lichess.site.session(game_id).game
+    cost = only_cost(record(lichess, it, placed, game_id))
+    cost.held_up_until_ms = cost.at_ms
+    record(lichess, it, PlacedFault(Fault.LIMIT_BARE, Place.ACCOUNT), None).at_ms = game.last_change_ms
+    monkeypatch.setattr(accounting, "monotonic_ms", lambda: game.last_change_ms + 10_000)
+    assert lichess.call(lambda: it.accounting.close(game, lost=True)) is savable
+
+
 def test_game_lost_without_any_fault_could_have_been_saved(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
