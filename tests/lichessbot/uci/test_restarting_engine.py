@@ -190,12 +190,30 @@ def test_our_engine_plays_the_next_game_as_if_it_were_new(games: Games) -> None:
     assert (first.move, first.summary.nodes) == (second.move, second.summary.nodes), "what it knew is forgotten"
 
 
+def test_the_log_tells_of_a_kept_engine_in_the_game_that_it_plays(
+    games: Games, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "lichessbot")
+    config = SMALL.model_copy(update={"debug": True})
+    for game_id in ("first", "second"):
+        engine, process = games.begin(game_id, config)
+        games.answer(engine, config)
+        engine.release()
+        games.is_rested(process)
+    messages = [record.getMessage() for record in caplog.records]
+    searches = [message for message in messages if message.startswith("engine.sent") and '"go ' in message]
+    assert [message.split()[1] for message in searches] == ["game=first", "game=second"]
+
+
 def test_of_the_engines_of_the_check_at_the_start_one_is_kept(games: Games) -> None:
     checked = [UciEngine("startup-check", SMALL, games.inbox.put, TIMEOUTS) for _ in range(2)]
     for engine in checked:
         until(lambda it=engine: it.ready)
         games.idle.keep_one(engine)
     assert [engine.alive for engine in checked] == [True, False]
+    without_engine = RestartingEngine("first", games.inbox.put, TIMEOUTS, games.idle)
+    without_engine.expect(SMALL)
+    assert without_engine.name, "the greeting of the first game need not wait for it"
     games.is_rested(checked[0])
     _, playing = games.begin("first")
     assert playing is checked[0]
@@ -214,17 +232,22 @@ def test_a_kept_engine_is_ready_for_the_next_game_at_once(games: Games) -> None:
     assert games.inbox.get(timeout=PATIENCE_S) == EngineReady("second"), "the game does not listen before"
 
 
-def test_a_search_that_the_end_of_its_game_stops_is_of_no_game(games: Games) -> None:
+@pytest.mark.parametrize("another_waits", [False, True])
+def test_the_end_of_a_game_stops_its_search_and_drops_the_one_that_waits(games: Games, another_waits: bool) -> None:
     engine, process = games.begin("first")
-    engine.search(SMALL, search(1, depth=60), 100)
+    engine.search(SMALL, search(7, depth=60), 100)
     assert isinstance(games.inbox.get(timeout=PATIENCE_S), EngineReady)
-    engine.release()
+    with process._lock:  # the first cannot answer in between
+        if another_waits:
+            engine.search(SMALL, search(8, depth=60), 100)
+        engine.release()
     late = best_move(games.inbox)
-    assert late.game_id == NO_GAME
+    assert (late.game_id, late.search_id) == (NO_GAME, 7)
     games.is_rested(process)
     engine, again = games.begin("second")
     assert again is process
-    assert games.answer(engine).game_id == "second"
+    answer = games.answer(engine)
+    assert (answer.game_id, answer.search_id) == ("second", 1)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
@@ -255,6 +278,7 @@ def test_an_engine_with_another_configuration_makes_room_for_that_of_the_next_ga
     engine, process = games.begin("first")
     games.answer(engine)
     engine.release()
+    games.is_rested(process)
     _, other = games.begin("second", SMALL.model_copy(update={"hash_mb": 2}))
     assert other is not process
     assert gone(process.process_id)
@@ -324,9 +348,11 @@ def test_an_engine_is_closed_if_no_game_comes(games: Games) -> None:
     engine, process = games.begin("first")
     games.answer(engine)
     assert games.idle.wake_at is None
+    began = time.monotonic()
     engine.release()
     ends_at = games.idle.wake_at
     assert ends_at is not None
+    assert began + 60.0 <= ends_at <= time.monotonic() + 60.0
     games.idle.tick(ends_at - 0.1)
     assert is_alive(process.process_id)
     games.idle.tick(ends_at)
