@@ -120,6 +120,8 @@ def search(manner: str, move: str = "e2e4", reply: str = "e7e5") -> None:
     say(f"info depth 5 seldepth 9 score cp 31 nodes 1234 nps 1 pv {move} {reply}")
     if manner == "noisy":
         say("info string pv table: depth 1 score cp 9999")
+        say("info depth 9 multipv 0 score cp 9999 pv a2a3")
+        say("info depth 9 multipv 3 score cp 9999 pv a2a3")
     say(f"bestmove {move} ponder {reply}")
     if manner == "unhearing":
         os.close(0)

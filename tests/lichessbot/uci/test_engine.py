@@ -83,6 +83,8 @@ def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox:
     assert answer.summary.nps > 0
     assert answer.summary.score.startswith("cp ")
     assert answer.summary.pv.split()[0] == answer.move
+    assert [it.depth for it in answer.iterations] == [1, 2, 3]
+    assert answer.iterations[-1] == answer.summary
 
 
 def test_our_engine_chooses_among_the_moves_it_is_given(start: Start, inbox: Inbox) -> None:
@@ -179,9 +181,10 @@ def test_a_missing_move_and_a_missing_reply_are_reported_as_none(start: Start, i
 
 def test_nonsense_from_the_engine_is_ignored(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
     engine = start("noisy", "e2e4")
-    engine.search(search(1))
+    engine.search(replace(search(1), multipv=2))
     answer = best_move(inbox)
     assert (answer.move, answer.summary.depth) == ("e2e4", 5)
+    assert answer.lines == (answer.summary,), "but not the lines that nobody asked for"
     assert (engine.name, engine.complaints) == ("rude", ())
     assert engine._alarm.finished.is_set(), "it is introduced only once"
     until(lambda: "something is odd" in caplog.text, "the error output goes to the log")
@@ -224,6 +227,7 @@ def test_an_engine_that_ignores_stop_is_killed_by_the_search_after_the_next(star
     assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
     engine.search(search(2, "e2e4"))
     time.sleep(0.3)
+    engine.stop()  # told once more, it has no more time
     engine.search(search(3, "e2e4", "e7e5"))
     report = death(inbox)
     assert report.search_id == 3, "what was asked last is what is missing"
