@@ -135,7 +135,6 @@ class Snapshots:
             except NoStatus:
                 first = None
             seen = self._shown
-            follower.news.clear()
             yield first
             while not (self._stopping or follower.gone):
                 try:
@@ -145,7 +144,7 @@ class Snapshots:
                     yield None
                     continue
                 follower.news.clear()
-                if self._shown is not seen and not follower.gone:
+                if self._shown is not seen:
                     seen = self._shown
                     yield seen
         finally:
