@@ -81,7 +81,7 @@ class Daemon:
 
     @contextmanager
     def follow(self) -> Iterator[Iterator[Any]]:
-        """Yield the statuses that the events bring, one after the other; a comment is None."""
+        """Yield the statuses that the events bring, one after the other; None if the daemon does not answer."""
         with closing(self.connect()) as connection:
             connection.request("GET", "/api/events")
             response = connection.getresponse()
@@ -95,7 +95,7 @@ def _events(response: http.client.HTTPResponse) -> Iterator[Any]:
         if name == "event: status":
             assert data.startswith("data: ")
             yield json.loads(data.removeprefix("data: "))
-        elif name.startswith(":"):
+        elif name == "event: stale":
             yield None
         else:
             assert block == "retry: 2000"

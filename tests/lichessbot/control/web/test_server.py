@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from lichessbot import recorded_games
-from lichessbot.control.status import Activity, ChatLine
+from lichessbot.control.status import Activity, ChatLine, StreamStatus
 from lichessbot.control.web import server, snapshots
 from lichessbot.control.web.connections import MOST_CONNECTIONS
 from lichessbot.control.web.guard import SECURITY_HEADERS
@@ -41,6 +41,14 @@ def test_the_status_is_the_same_tree_as_on_the_socket_with_texts_as_they_came(da
         assert next(events) == reply.json, "and no text ends a line of the stream"
 
 
+def test_the_headers_of_the_events_come_without_events(daemon: Daemon) -> None:
+    reply = daemon.get("/api/events", "HEAD")
+    assert (reply.status, reply.headers["content-type"]) == (200, "text/event-stream")
+    assert reply.headers["x-accel-buffering"] == "no", "or nginx would collect events before it passes them on"
+    assert daemon.get("/healthz").status == 200
+    assert daemon.asked == 0
+
+
 def test_every_answer_has_the_headers_that_protect_its_reader(daemon: Daemon) -> None:
     (daemon.files / "operator" / "index.html").write_text("page")
     for path in ("/", "/api/status", "/healthz", "/metrics", "/nothing", "/api/games?limit=x", "/static/none.js"):
@@ -59,8 +67,10 @@ def test_the_page_is_checked_by_its_tag(daemon: Daemon) -> None:
     (daemon.files / "operator" / "main.js").write_text("code")
     first = daemon.get("/")
     assert (first.status, first.text, first.headers["content-type"]) == (200, "page", "text/html; charset=utf-8")
-    known = daemon.get("/", If_None_Match=first.headers["etag"])
-    assert (known.status, known.body) == (304, b"")
+    etag = first.headers["etag"]
+    for tags in (etag, f'"of-another-version", {etag}', f"W/{etag}"):  # weak, as a proxy makes it that compresses
+        known = daemon.get("/", If_None_Match=tags)
+        assert (known.status, known.body) == (304, b"")
     assert daemon.get("/static/operator/main.js").text == "code"
     head = daemon.get("/static/operator/main.js", "HEAD")
     assert (head.status, head.body, head.headers["content-length"]) == (200, b"", "4")
@@ -69,15 +79,14 @@ def test_the_page_is_checked_by_its_tag(daemon: Daemon) -> None:
 
 
 def test_health_is_of_the_process_and_readiness_of_the_stream(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "EVERY_S", 0.1)
+    monkeypatch.setattr(snapshots, "EVERY_S", 0.0)
     assert (daemon.get("/healthz").status, daemon.asked) == (200, 0)
     assert daemon.get("/readyz").status == 200
-    daemon.status = replace(STATUS, connection=replace(STATUS.connection, events=None, summary="connecting"))
-    time.sleep(0.2)
-    reply = daemon.get("/readyz")
-    assert (reply.status, reply.text) == (503, "the event stream is not open: connecting\n")
+    for events in (None, StreamStatus(is_open=False, open_for_s=None, silent_for_s=4.0)):
+        daemon.status = replace(STATUS, connection=replace(STATUS.connection, events=events, summary="connecting"))
+        reply = daemon.get("/readyz")
+        assert (reply.status, reply.text) == (503, "the event stream is not open: connecting\n")
     daemon.status = replace(STATUS, activity=Activity.PAUSED)
-    time.sleep(0.2)
     reply = daemon.get("/readyz")
     assert (reply.status, reply.text) == (503, "the daemon is paused, and takes no new games\n")
 
@@ -99,6 +108,8 @@ def test_a_daemon_that_is_too_busy_answers_so(daemon: Daemon, monkeypatch: pytes
     for path in ("/readyz", "/api/status", "/metrics"):
         assert daemon.get(path).status == 503
     assert daemon.get("/healthz").status == 200
+    with daemon.follow() as events:
+        assert next(events) is None
 
 
 def test_a_password_opens_the_page(tmp_path: Path) -> None:
@@ -130,8 +141,10 @@ def test_the_history_is_read_from_the_records(daemon: Daemon, tmp_path: Path) ->
 def test_a_wrong_question_about_the_records_is_answered_in_a_line(daemon: Daemon, tmp_path: Path) -> None:
     reply = daemon.get("/api/games?speed=%1b[2J%e2%80%ae")
     assert (reply.status, reply.text.isascii(), reply.text.count("\n")) == (400, True, 1)
-    for path in ("/api/games/none0000", "/api/games/none0000.pgn", "/api/games/a/b", "/api/games/.pgn"):
-        assert daemon.get(path).status == 404
+    paths = ["/api/games/none0000", "/api/games/none0000.pgn", "/api/games/a/b", "/api/games/.pgn", "/api/games/"]
+    for path in (*paths, "/api/games/%e2%80%ae"):
+        reply = daemon.get(path)
+        assert (reply.status, reply.text.isascii(), reply.text.count("\n")) == (404, True, 1)
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / FILE_NAME).write_bytes(b"x" * 5000)
     assert daemon.get("/api/statistics").status == 503

@@ -248,6 +248,45 @@ def test_followers_are_told_at_once_and_of_news_only_and_nobody_is_asked_after_t
     asyncio.run(follow())
 
 
+def test_a_follower_hears_of_the_time_now_and_then(
+    main: MainThread, set_seconds: Callable[[str, float], None]
+) -> None:
+    async def follow() -> None:
+        snapshots = Snapshots(main.emit)
+        set_seconds("AT_LEAST_EVERY_S", 0.2)
+        set_seconds("_KEEP_ALIVE_S", 60.0)
+        stream = snapshots.follow(asyncio.Event().wait)
+        await anext(stream)
+        main.status = later(STATUS, 1.0)
+        assert (await anext(stream)).status is main.status, "or its page would call the daemon too busy"
+        snapshots.stop()
+
+    asyncio.run(follow())
+
+
+def test_a_bug_costs_followers_one_look_for_news(main: MainThread, caplog: pytest.LogCaptureFixture) -> None:
+    bugs = [ZeroDivisionError("a bug")]
+
+    def emit(request: ControlRequest) -> None:
+        if main.asked == 1 and bugs:
+            raise bugs.pop()
+        main.emit(request)
+
+    async def follow() -> None:
+        snapshots = Snapshots(emit)
+        stream = snapshots.follow(asyncio.Event().wait)
+        await anext(stream)
+        main.status = replace(STATUS, games=())
+        async with asyncio.timeout(60.0):
+            while (news := await anext(stream)) is None:
+                pass
+        assert news.status is main.status
+        snapshots.stop()
+
+    asyncio.run(follow())
+    assert (bugs, caplog.text.count("ZeroDivisionError: a bug")) == ([], 1)
+
+
 def test_stopping_ends_every_stream(main: MainThread) -> None:
     async def follow() -> None:
         snapshots = Snapshots(main.emit)
