@@ -123,7 +123,7 @@ def test_a_review_waits_for_a_core(bench: Bench, analysed: list[str]) -> None:
 def test_a_review_pauses_between_two_positions_without_its_engine(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, closed = threading.Event(), []
+    begun, closed, seconds = threading.Event(), [], [0.0]
 
     def analyse(*_: object, before_each: Callable[[], None]) -> object:
         before_each()
@@ -136,9 +136,19 @@ def test_a_review_pauses_between_two_positions_without_its_engine(
     engine = SimpleNamespace(close=lambda: closed.append(1))
     monkeypatch.setattr(module, "analyse", analyse)
     monkeypatch.setattr(module, "review_engine", lambda *_: engine)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
     bench.reviewer.give_way(core_is_free=True)
     bench.over()
     assert begun.wait(PATIENCE_S)
+    worker = bench.reviewer._worker
+    assert worker is not None
+    await_core = worker._may_search.wait
+
+    def wait_for_long() -> bool:
+        seconds[0] += 2 * module._LONGEST_S  # which does not count as searching
+        return await_core()
+
+    monkeypatch.setattr(worker._may_search, "wait", wait_for_long)
     bench.reviewer.give_way(core_is_free=False)
     until(lambda: closed, patience_s=PATIENCE_S)
     assert bench.is_silent
@@ -164,7 +174,9 @@ def test_games_of_another_account_are_reviewed_after_the_reviews_of_the_first_we
     bench.reviewer.give_way(core_is_free=True)
     bench.over()
     assert bench.report().game_id == GAME.id
+    bench.over(id="game0001", is_wanted=False)
     bench.reviewer.close()
+    assert bench.reviewer.wake_at is None, "the other account cannot read the chats of the first"
     bench.over(id="game0002")
     assert bench.report().game_id == "game0002"
 
