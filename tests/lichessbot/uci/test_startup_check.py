@@ -13,6 +13,7 @@ import pytest
 from engine.facade import Limits
 from lichessbot.config import ChallengeConfig, Config, EngineConfig
 from lichessbot.config.engine import Profile
+from lichessbot.errors import ExitCode
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Colour, OpponentKind, Variant
 from lichessbot.uci import engine_process, startup_check
@@ -20,7 +21,7 @@ from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.machine import Machine
 from lichessbot.uci.profiles import GameFacts, fitted_engine_config
 from lichessbot.uci.search import BestMove, EngineDied
-from lichessbot.uci.startup_check import GAME_ID, StartupCheck
+from lichessbot.uci.startup_check import GAME_ID, Fault, StartupCheck, exit_code
 from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, best_move, death, gone, heard, pid_of
 
 
@@ -53,10 +54,13 @@ def test_an_engine_that_passes_is_handed_over_as_games_have_it(rude_engine: Path
     config = Config(engine=ponders, challenge=challenge, profiles=(deaf,))
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, machine=Machine(1, None), release=passed.append)
+    alarm = test._alarm
+    assert alarm is not None
     assert test.judge(heard(inbox)) == ()
     assert test.judge(heard(inbox)) != ()
     (engine,) = passed
     assert engine.alive
+    assert alarm.finished.is_set(), "or it would be killed in the middle of a game"
     bots = GameFacts("blitz", "standard", OpponentKind.BOT, 1500, False, False, Colour.WHITE)
     assert engine.config == fitted_engine_config(bots, config, Machine(1, None)) != ponders, "two games on one core"
     engine.close()
@@ -89,7 +93,9 @@ def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pyt
 
 def test_an_engine_without_a_move_in_the_start_position_fails() -> None:
     test = StartupCheck(Config(engine=SMALL), SimpleQueue().put, TIMEOUTS, Limits(depth=1))
-    assert test.judge(BestMove(GAME_ID, 0, None))[0].text == "engine: the engine finds no move in the start position"
+    (fault,) = test.judge(BestMove(GAME_ID, 0, None))
+    assert fault.text == "engine: the engine finds no move in the start position"
+    assert not fault.is_lasting
 
 
 def test_an_engine_that_dies_after_its_move_is_not_mistaken_for_the_next_one(rude_engine: Path) -> None:
@@ -142,9 +148,17 @@ def test_a_missing_working_folder_is_a_lasting_fault(tmp_path: Path) -> None:
 )
 def test_a_program_that_this_machine_cannot_run_is_a_lasting_fault(command: str, is_lasting: bool) -> None:
     engine = SMALL.model_copy(update={"command": ("sh", "-c", command)})
+    config = Config(engine=engine, challenge=ChallengeConfig(variants=(Variant.ATOMIC,)))
     inbox: Inbox = SimpleQueue()
-    (fault,) = StartupCheck(Config(engine=engine), inbox.put, TIMEOUTS, Limits(depth=1)).judge(heard(inbox))
+    (fault,) = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1)).judge(heard(inbox))
+    assert fault.text.startswith("engine: the engine died: "), "it had no time to name its variants"
     assert fault.is_lasting is is_lasting, fault.text
+
+
+def test_one_lasting_fault_is_enough_for_the_daemon_not_to_be_started_again() -> None:
+    lasting, passing = Fault("no such program"), Fault("no more processes", is_lasting=False)
+    assert exit_code([passing, lasting]) is ExitCode.USAGE
+    assert exit_code([passing]) is ExitCode.FAILED
 
 
 def test_an_engine_without_a_named_variant_is_a_wrong_configuration(rude_engine: Path) -> None:
