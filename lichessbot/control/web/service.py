@@ -66,7 +66,6 @@ class Service:
             access_log=False,
             log_config=None,
             proxy_headers=False,
-            server_header=False,
             timeout_keep_alive=int(REQUEST_PATIENCE_S),
             h11_max_incomplete_event_size=_LONGEST_REQUEST,
         )
