@@ -106,7 +106,7 @@ class Notifier:
             case StreamEvent(event=GameFull() as full):
                 self._told_games.pop((NotifyEvent.ENGINE_DIED, NO_GAME), None)  # one that dies after this game is news
                 self._game_opened(full)
-            case FinishedGame() if report.was_played:
+            case FinishedGame() if report.has_result:
                 self._game_ended(report)
             case EngineDied(game_id=game_id, reason=reason) if game_id != startup_check.GAME_ID:
                 where = "between two games" if game_id == NO_GAME else f"in game {game_id}"

@@ -103,6 +103,11 @@ class GameOver:
         """Whether the game will not go on: Lichess reported the end with a winner, or with a status that we know."""
         return self.told and (self.winner is not None or self.status is not GameStatus.UNKNOWN_FINISH)
 
+    @property
+    def has_result(self) -> bool:
+        """Whether Lichess counts the game: whoever does not start a game of an arena loses it."""
+        return self.certain and (self.winner is not None or self.status.was_played)
+
 
 Action = (
     AskSources

@@ -34,8 +34,13 @@ class FinishedGame:
 
     @property
     def was_played(self) -> bool:
-        """Whether the game has a result."""
+        """Whether both sides made a move."""
         return self.status.was_played
+
+    @property
+    def has_result(self) -> bool:
+        """Whether Lichess counts the game: whoever does not start a game of an arena loses it."""
+        return self.winner is not None or self.was_played
 
     @property
     def result(self) -> str:

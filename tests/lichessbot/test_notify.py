@@ -169,7 +169,9 @@ def test_a_game_that_is_resumed_is_no_new_game() -> None:
         (GameStatus.OUT_OF_TIME, Colour.WHITE, "game_won"),
         (GameStatus.OUT_OF_TIME, None, "game_drawn"),
         (GameStatus.ABORTED, None, None),
-        (GameStatus.NO_START, Colour.BLACK, None),
+        (GameStatus.NO_START, Colour.WHITE, "game_won"),
+        (GameStatus.NO_START, Colour.BLACK, "game_lost"),
+        (GameStatus.NO_START, None, None),
     ],
 )
 def test_each_end_of_a_game(status: GameStatus, winner: Colour | None, event: str | None) -> None:

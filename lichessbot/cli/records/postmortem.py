@@ -44,6 +44,7 @@ _SHOWN_CP: Final = 500
 _OFF_THE_BOARD: Final[Mapping[str, str]] = {
     GameStatus.OUT_OF_TIME: "lost on time",
     GameStatus.TIMEOUT: "Lichess saw us leave, and the opponent claimed the game",
+    GameStatus.NO_START: "our first move was not made in time",
 }
 
 

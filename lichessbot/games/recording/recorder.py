@@ -82,7 +82,7 @@ class GameRecorder:
             self._write()
             return None
         record = replace(record, ended_at=time.time(), status=str(over.status), plies=over.plies)
-        if over.status.was_played and over.certain:
+        if over.has_result:
             won = over.winner == record.colour
             result = Result.DRAWN if over.winner is None else Result.WON if won else Result.LOST
             record = replace(record, result=result)

@@ -83,6 +83,11 @@ def test_a_loss_on_time_is_told_apart_from_a_lost_position(told: Asked) -> None:
     assert "cause: lost on time with an evaluation of -8.50" in lines
 
 
+def test_a_game_that_we_did_not_start_was_not_lost_by_the_position(told: Asked) -> None:
+    _, lines, _ = told([], status="noStart")
+    assert "cause: our first move was not made in time, not by the position" in lines
+
+
 def test_a_game_that_the_opponent_claimed_was_not_lost_on_time(told: Asked) -> None:
     _, lines, _ = told(BLUNDER, "--seconds", "0", status="timeout")
     assert "cause: Lichess saw us leave, and the opponent claimed the game with an evaluation of -8.50" in lines
