@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import wraps
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, Final, TextIO
 
@@ -34,6 +35,8 @@ _FILTER_HELP: Final = """
     colour=white|black, opening=TEXT (a part of its name), since=2026-11-24 or since=7d (h, d, w). Several values have
     commas between: result=lost,drawn.
 """
+
+_values: Final = attrgetter(*COLUMNS)
 
 filter_argument = click.argument("words", nargs=-1, metavar="[FILTER]...")
 
@@ -96,9 +99,9 @@ def games_command(
         return records.complain()
     match form:
         case "json":
-            _write_json([asdict(game) for game in games])
+            _write_json([dict(zip(COLUMNS, _values(game), strict=True)) for game in games])
         case "csv":
-            csv.writer(sys.stdout).writerows([COLUMNS, *([getattr(game, name) for name in COLUMNS] for game in games)])
+            csv.writer(sys.stdout).writerows([COLUMNS, *map(_values, games)])
         case _:
             head = ("id", "began", "opponent", "rating", "colour", "game", "result", "end", "plies", "opening")
             sys.stdout.writelines(f"{line}\n" for line in table([head, *map(_cells, games)]))
@@ -131,8 +134,7 @@ def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
 
 
 def _write_json(value: object) -> None:
-    json.dump(value, sys.stdout, indent=2)
-    sys.stdout.write("\n")
+    sys.stdout.write(f"{json.dumps(value, indent=2)}\n")  # `json.dump` takes twice as long
 
 
 def _write_scores(found: Statistics, out: IO[str]) -> None:
