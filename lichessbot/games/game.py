@@ -23,7 +23,7 @@ from lichessbot.inbox import ListedGame, Report
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFinish, GameFull, GameInfo, GameState, OpponentGone
-from lichessbot.lichess.positions import lacks_last_move, start_board
+from lichessbot.lichess.positions import missing_moves, start_board
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.store import LimitedAction
@@ -143,8 +143,10 @@ class Game:
                 yield from self._read_state(self.full, state, received_at, now, fresh=False)
             case StreamEvent(event=GameFinish(game=game)) if self.full is not None:
                 status = game.status or GameStatus.UNKNOWN_FINISH
-                # The game's own stream may still have to show the last move.
-                yield self._end(status, game.winner, len(self._moves) + lacks_last_move(self.board, game))
+                # The game's own stream may still have to show the last moves.
+                sent = self._delivery.command.move if self._delivery else None
+                plies = len(self._moves) + len(missing_moves(self.board, game, sent))
+                yield self._end(status, game.winner, plies)
             case StreamEvent(event=GameFinish()):
                 self.monitor.end_told(now)  # the game's own stream, which is not read yet, tells it with all moves
             case StreamEvent(event=OpponentGone() as absence):

@@ -36,7 +36,7 @@ from lichessbot.lichess.models import (
     StreamLine,
     UnknownEvent,
 )
-from lichessbot.lichess.positions import lacks_last_move, line_in_san, plies_in_common, start_board
+from lichessbot.lichess.positions import line_in_san, missing_moves, plies_in_common, start_board
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamRefused
 from lichessbot.log import EventLog, counted
 from lichessbot.move_sources.models import SourceAnswer
@@ -308,8 +308,10 @@ class GameLog:
     def log_end(self, over: GameOver) -> None:
         """Log what is left to tell, and the result."""
         self.catch_up()
-        if self._full is not None and self._end is not None and lacks_last_move(self._board, self._end):
-            self._log_move(self._full, self._end.last_move, None)
+        if self._full is not None and self._end is not None:
+            sent = next((move for ply, move in reversed(self._sent) if ply == len(self._moves) + 1), None)
+            for move in missing_moves(self._board, self._end, sent):
+                self._log_move(self._full, move, None)
         opponent = self._info.opponent.username if self._full is None else self._full.player(self._colour.other)
         self._log.info(
             "game.over",

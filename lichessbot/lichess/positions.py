@@ -45,13 +45,24 @@ def holdings(board: Board, side: str) -> str:
     return f"+{checks}" if checks else board.pocket(side).upper()
 
 
-def lacks_last_move(board: Board, end: GameInfo) -> bool:
-    """Return whether exactly the last move of `end` is missing on `board`."""
+def missing_moves(board: Board, end: GameInfo, sent: str | None) -> tuple[str, ...]:
+    """Return the moves of a game that is over that `board` lacks: its last one, and perhaps ours before, as `sent`.
+
+    The two streams of a game come in any order: `end` may be here before our move and a quick answer to it.
+    """
+    if sent is not None and _leads_to(end, board, sent, end.last_move):
+        return sent, end.last_move
+    return (end.last_move,) if _leads_to(end, board, end.last_move) else ()
+
+
+def _leads_to(end: GameInfo, board: Board, *line: str) -> bool:
+    """Return whether the last move of a line changes the position to that of `end`."""
     try:
-        after = board.after(end.last_move)
+        before = board.after(*line[:-1])
+        after = before.after(line[-1])
     except InvalidMove:
         return False
-    return _placement(board.fen()) != _placement(end.fen) == _placement(after.fen())
+    return _placement(before.fen()) != _placement(end.fen) == _placement(after.fen())
 
 
 def _placement(fen: str) -> list[str]:

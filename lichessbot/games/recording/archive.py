@@ -13,13 +13,13 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
 
-from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant, opening_of
+from engine.facade import InvalidFen, InvalidMove, InvalidVariant, opening_of
 from lichessbot.config import Config, PgnGrouping
 from lichessbot.control.status import Faults
 from lichessbot.games.recording.pgn import board_of, pgn_of
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
 from lichessbot.lichess.models import GameInfo
-from lichessbot.lichess.positions import lacks_last_move
+from lichessbot.lichess.positions import missing_moves
 from lichessbot.log import EventLog, try_start
 from lichessbot.storage import game_records
 from lichessbot.storage.game_records import GameRecord, MoveRecord
@@ -64,13 +64,10 @@ class ArchivedGame:
         moves = [_better_known(move, known.get(move.ply)) for move in self.moves]
         board = board_of(self.record, moves)
         sent = self.sent
-        if self.end is not None and sent is not None and _is_answered(board, sent, self.end):
-            moves.append(replace(sent, move=board.push(sent.move)))
-            sent = None
-        if self.end is not None and lacks_last_move(board, self.end):
-            ply = len(moves) + 1
-            last = sent or MoveRecord(ply, "", source="" if self.record.is_ours(ply) else None)
-            moves.append(replace(last, move=board.push(self.end.last_move)))
+        missing = () if self.end is None else missing_moves(board, self.end, None if sent is None else sent.move)
+        for ply, move in enumerate(missing, len(moves) + 1):
+            facts = sent if self.record.is_ours(ply) else MoveRecord(ply, "")
+            moves.append(replace(facts or MoveRecord(ply, "", source=""), move=board.push(move)))
         record = replace(self.record, plies=len(moves))
         if record.variant == Variant.STANDARD and (opening := opening_of(board.moves)) is not None:
             record = replace(record, eco=opening.eco, opening=opening.name)
@@ -82,14 +79,6 @@ def _better_known(seen: MoveRecord, recorded: MoveRecord | None) -> MoveRecord:
     if recorded is None or seen.source or recorded.move != seen.move:
         return seen
     return recorded if seen.clock_ms is None else replace(recorded, clock_ms=seen.clock_ms)
-
-
-def _is_answered(board: Board, sent: MoveRecord, end: GameInfo) -> bool:
-    """Return whether exactly our move and the answer to it, the last move of `end`, are missing on `board`."""
-    try:
-        return lacks_last_move(board.after(sent.move), end)
-    except InvalidMove:
-        return False
 
 
 class GameArchive:

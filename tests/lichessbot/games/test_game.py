@@ -220,6 +220,13 @@ def test_the_end_told_by_the_event_stream_counts_our_last_move() -> None:
     assert over.plies == 4
 
 
+def test_the_end_told_by_the_event_stream_counts_our_move_and_a_quick_answer() -> None:
+    bench = Bench()
+    bench.owing("e2e4")
+    end = Board().after("e2e4", "e7e5")
+    assert only(bench.finish(fen=end.fen(), lastMove="e7e5"), GameOver).plies == 2
+
+
 def test_a_game_that_was_over_when_its_stream_opened_is_over() -> None:
     only(Bench().full(status="aborted"), GameOver)
 

@@ -330,13 +330,15 @@ def test_the_board_tells_which_rule_made_a_draw(
     assert f": {how}, " in game.end(GameStatus.DRAW)[0]
 
 
-def test_the_last_move_is_told_even_if_the_end_comes_on_the_event_stream(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("seen", ["f2f3 e7e5 g2g4", "f2f3 e7e5"])
+def test_moves_are_told_even_if_the_end_comes_first(caplog: pytest.LogCaptureFixture, seen: str) -> None:
     game = Listener(caplog)
-    game.full("f2f3 e7e5 g2g4")
+    game.full(seen)
+    game.play(3, "g2g4")
     board = Board().after("f2f3", "e7e5", "g2g4", "d8h4")
     end = {"gameId": GAME, "variant": {"key": "standard"}, "lastMove": "d8h4", "fen": board.fen()}
     game.log.note(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0), awaited=False)
-    assert game.end(GameStatus.MATE, Colour.BLACK, 4) == [
+    assert game.end(GameStatus.MATE, Colour.BLACK, 4)[-2:] == [
         "  2... Qh4#",
         "lost against Ferdinand: checkmate, 2 moves",
     ]
