@@ -94,7 +94,8 @@ class Chat:
         match report:
             case StreamEvent(event=GameFull() as full):
                 self._read_full(full)
-                self._hello_waits = goes_on = not full.state.status.is_over
+                goes_on = not full.state.status.is_over
+                self._hello_waits = goes_on and (self._hello_waits or self._begins)
                 if goes_on and full.clock is None and self._is_against_human:
                     yield ReadChat(self._game_id)  # Lichess does not repeat what was said between two visits
             case StreamEvent(event=ChatLine() as line) if self._full is not None:
@@ -146,6 +147,12 @@ class Chat:
         return self._game.player(self._colour.other)
 
     @property
+    def _begins(self) -> bool:
+        """Whether one side has yet to move. Later, a greeting without a record was probably sent before."""
+        state = self._game.state
+        return len(state.moves.split()) < Abort.before_plies and not state.status.is_over
+
+    @property
     def _is_against_human(self) -> bool:
         return not self._opponent.is_bot
 
@@ -153,8 +160,7 @@ class Chat:
         self._full, self._colour = full, full.colour_of(self._our_id) or Colour.BLACK
         self._missed = ()
         self._was_watched |= not full.state.status.is_over
-        begins = len(full.state.moves.split()) < Abort.before_plies and not full.state.status.is_over
-        self._proposal_waits = begins and not (full.rated or self._opponent.is_bot)
+        self._proposal_waits = self._begins and not (full.rated or self._opponent.is_bot)
 
     def _say_once(
         self, kind: LimitedAction, to_the_opponent: str | None, to_spectators: str | None

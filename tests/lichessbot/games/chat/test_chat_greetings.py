@@ -44,6 +44,23 @@ def test_greetings_are_not_repeated_after_a_restart() -> None:
     assert list(bench.chat.say_goodbye(GameStatus.MATE)) == []
 
 
+def test_a_game_under_way_is_not_greeted_again_after_the_records_are_lost() -> None:
+    bench = ChatBench(FULL_GREETING)
+    assert bench.meet(moves="e2e4 e7e5") == []
+    assert len(list(bench.chat.say_goodbye(GameStatus.MATE))) == 3
+
+
+def test_a_game_in_which_only_one_side_has_moved_is_greeted_after_a_restart() -> None:
+    assert len(ChatBench(FULL_GREETING).meet(moves="e2e4")) == 3
+
+
+def test_a_greeting_that_waits_for_the_engine_outlasts_a_new_stream() -> None:
+    bench = ChatBench({"hello": "I play with {engine}"}, engine_name="")
+    assert bench.meet() == []
+    bench.engine_name = "Aleph 1.0"
+    assert bench.meet(moves="e2e4 e7e5")[1:] == [Say(GAME, PLAYER, "I play with Aleph 1.0")]
+
+
 def test_without_greetings_nothing_is_sent_or_recorded() -> None:
     bench = ChatBench()
     assert bench.meet() == []
