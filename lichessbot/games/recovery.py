@@ -47,6 +47,11 @@ class GameRecovery:
         """When `begin` returns games."""
         return self._due_at if self._waits_for_list and self._due_at < math.inf else None
 
+    @property
+    def unjoined(self) -> list[GameInfo]:
+        """The left-over games that have not been joined yet."""
+        return [*(() if self._resumed else self._left_over), *self._left_over_by_days]
+
     def engine_is_good(self, now: float) -> None:
         """Note that games can be played from now on, though the engines of other profiles may not be checked yet."""
         self._due_at = min(self._due_at, now if self._failed else now + self._patience_s)
@@ -63,8 +68,7 @@ class GameRecovery:
         A list of many correspondence games may lack some that go on: these are visited, too. Games that were joined
         without a list have been played or ended since.
         """
-        timed = [] if self._resumed else self._left_over
-        missing = [info for info in (*timed, *self._left_over_by_days) if info.game_id not in playing]
+        missing = [info for info in self.unjoined if info.game_id not in playing]
         self._left_over, self._left_over_by_days, self._waits_for_list = [], [], False
         for info in missing:
             self._store.note_left(info.game_id)
@@ -171,7 +175,8 @@ class Reconciler:
     def introduce(self, account: Account) -> None:
         """Remember the account; leave the remembered games if they belong to another one."""
         if self._recovery.is_another(account):
-            self._log.warning("account.changed", was=self._recovery.our_id, games_left=len(self._games))
+            games_left = len(self._games.games) + len(self._recovery.unjoined)
+            self._log.warning("account.changed", was=self._recovery.our_id, games_left=games_left)
             self._games.close()
         self._recovery.introduce(account)
 

@@ -92,6 +92,7 @@ def test_a_list_from_lichess_replaces_the_records(folder: Path) -> None:
 def test_a_game_that_was_joined_before_the_list_came_is_not_joined_twice(recovery: GameRecovery) -> None:
     recovery.engine_is_good(NOW)
     assert ids(recovery, NOW + PATIENCE_S) == ["second", "first"]
+    assert recovery.unjoined == []
     assert recovery.list_came({"first"}) == [], "the other one has ended meanwhile, and its end was seen"
 
 
@@ -121,6 +122,17 @@ def test_the_games_of_another_account_are_not_joined(folder: Path) -> None:
         assert recovery.list_came(()) == []
     with closing(Store(Database(folder))) as later:
         assert later.left_over == []
+
+
+def test_the_log_counts_the_games_of_another_account(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It counted only the games that were joined, mostly none, as Lichess names the account first."""
+    with closing(Store(Database(folder))) as store:
+        store.note_game("third", "Karl", has_clock=False)
+    with closing(Store(Database(folder))) as store:
+        outbox, games = Outbox(), GameManager(SimpleQueue(), TIMEOUTS)
+        reconciler = Reconciler(games, lobby_of(store, outbox, []), outbox, store, URL, TIMEOUTS)  # type: ignore[arg-type]
+        reconciler.introduce(Account(id="other", username="Other", title="BOT"))
+    assert "account.changed was=testbot games_left=3" in caplog.text
 
 
 def test_the_games_of_another_server_are_not_joined(folder: Path) -> None:
