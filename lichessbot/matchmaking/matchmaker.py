@@ -143,7 +143,8 @@ class Matchmaker:
             quiet_at = self._begun_at + self._timeouts.challenge_spacing_ceiling.total_seconds()
         else:
             quiet_at = self._idle_since + config.challenge_timeout * self._timeouts.challenge_minute.total_seconds()
-        quota_at = now + self._quota.challenge_at(config, now_epoch_s) - now_epoch_s
+        is_half = self._due_half_pair(snapshot.config) is not None
+        quota_at = now + self._quota.challenge_at(config, now_epoch_s, is_half=is_half) - now_epoch_s
         return Waits(quiet_at, self._not_before, snapshot.our_challenges_wait_until, quota_at)
 
     # An attempt, step by step

@@ -121,13 +121,17 @@ class Quota:
         free_at = self._room_at([*began, *[now_epoch_s] * expected], self.most_bot_games(config, now_epoch_s))
         return max(now_epoch_s, free_at, self._reported_limit(BOT_GAMES, now_epoch_s).until)
 
-    def challenge_at(self, config: MatchmakingConfig, now_epoch_s: float) -> float:
-        """Return when we may challenge a bot: a game may begin then, and our own are spread over the day."""
+    def challenge_at(self, config: MatchmakingConfig, now_epoch_s: float, *, is_half: bool = False) -> float:
+        """Return when we may challenge a bot: a game may begin then, and our own are spread over the day.
+
+        `is_half`: the last game was the first of a pair, whose second follows even if a single game came before them.
+        """
         share = self._share(config, now_epoch_s)
         if share <= 0:
             return math.inf
         own = self._own_games(now_epoch_s)
-        spread_at = own[-_AT_ONCE] + _AT_ONCE * self._day_s / share if len(own) >= _AT_ONCE else now_epoch_s
+        at_once = _AT_ONCE + is_half
+        spread_at = own[-at_once] + _AT_ONCE * self._day_s / share if len(own) >= at_once else now_epoch_s
         own_at = max(spread_at, self._room_at(own, share))
         return max(self.bot_game_at(config, now_epoch_s), own_at, self._credit_at(now_epoch_s))
 

@@ -1,6 +1,7 @@
 """The matchmaker in a lobby whose outbox sends nothing: what it asks, whom it challenges, what the log says."""
 
 import time
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -21,9 +22,10 @@ from lichessbot.lichess.commands import (
     ReadRatings,
     ReadStatuses,
 )
-from lichessbot.lichess.enums import DeclineReason
+from lichessbot.lichess.enums import Colour, DeclineReason
 from lichessbot.lichess.models import GameFull, GameInfo, User
-from lichessbot.storage.database import read_only
+from lichessbot.matchmaking.known_bots import BotGame, BotGames
+from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.store import Store
 from tests.lichessbot.matchmaking.test_rematch import finished
 from tests.lichessbot.test_lobby import AT_ONCE, PATIENCE_S, US, Hall, Outbox, challenged, lobby_of
@@ -137,6 +139,26 @@ def test_only_games_that_came_of_our_challenges_use_up_our_share(store: Store, t
     hall.lobby.game_opened(opened("wxyz9876", "rival"))
     store.close()
     assert read_only(tmp_path, "SELECT id, ours FROM bot_games") == [("wxyz0001", 0), ("wxyz9876", 1)]
+
+
+@pytest.mark.parametrize(("colour", "is_soon"), [("pairs", True), ("white", False)])
+def test_only_the_second_game_of_a_pair_follows_a_single_game_and_the_first(
+    tmp_path: Path, colour: str, is_soon: bool
+) -> None:
+    single = BotGame("wxyz0001", "other", "blitz", Colour.WHITE, by_our_challenge=True, began_at=time.time() - 3600)
+    with closing(Store(Database(tmp_path))) as store:
+        BotGames(store).add(single)
+    keys = {"allow_matchmaking": True, "bot_games_per_day": 5, "challenge_color": colour, **BLITZ}
+    with closing(Store(Database(tmp_path))) as store:
+        hall = Hall(store, Config.model_validate({"matchmaking": keys}))
+        hall.find_a_rival()
+        ours = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="rival")})
+        hall.lobby.command_answered(CommandDone(hall.outbox.sent[-1], ours))
+        hall.lobby.game_started(bot_game("wxyz9876"))
+        hall.lobby.game_opened(opened("wxyz9876", "rival"))
+        next_at = hall.lobby.describe().matchmaking.next_attempt_epoch_s
+    assert next_at is not None
+    assert (next_at < time.time() + 600) is is_soon
 
 
 def test_a_game_counts_before_its_own_stream_has_said_who_plays(store: Store) -> None:

@@ -76,6 +76,17 @@ def test_our_own_games_are_spread_over_the_day_in_pairs(books: Books) -> None:
     assert books.quota.bot_game_at(config(), NOW + 200) == NOW + 200, "challenges to us are accepted"
 
 
+def test_the_second_game_of_a_pair_follows_even_if_a_single_game_came_before_it(books: Books) -> None:
+    """After one single game, the second games of all later pairs came too late."""
+    settings = config(bot_games_per_day=16, bot_games_for_challengers=0)     # two in three hours
+    books.play(NOW, NOW + 1.5 * HOUR_S)
+    now = NOW + 2 * HOUR_S
+    assert books.quota.challenge_at(settings, now) == NOW + 3 * HOUR_S
+    assert books.quota.challenge_at(settings, now, is_half=True) == now
+    books.play(now)
+    assert books.quota.challenge_at(settings, now, is_half=True) == NOW + 3 * HOUR_S, "if others came instead"
+
+
 def test_games_that_others_began_do_not_delay_ours_until_the_day_is_full(books: Books) -> None:
     books.play(*(NOW + number for number in range(79)), ours=False)
     assert books.quota.challenge_at(config(), NOW + 100) == NOW + 100
