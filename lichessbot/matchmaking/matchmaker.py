@@ -315,7 +315,7 @@ class Matchmaker:
                 self._accepted_ids.add(challenge_id)
                 self._idle_since = now     # a correspondence game counts too
                 self._declines.agreed(it.proposal.opponent, it.proposal.terms)
-                self._remember_agreement(it.proposal, challenge_id)
+                self._remember_half_pair(it.proposal)
                 if not announced:
                     self._look_for_game(it, now)
             case Declined(reason):
@@ -338,13 +338,11 @@ class Matchmaker:
                 self._remember_refusal(it.proposal, error, **fields)
         if not it.proposal.rematch_of:
             self._pause(now, in_vain=not isinstance(outcome, Accepted | LeftOpen))
+        elif challenge_id and not isinstance(outcome, Declined):
+            self._store.note_rematch(challenge_id, it.proposal.rematch_of)  # one that was withdrawn may still begin
 
-    def _remember_agreement(self, proposal: Proposal, game_id: str) -> None:
-        """Remember of which game this one is the rematch, or that it is half of a pair."""
-        if proposal.rematch_of:
-            self._store.note_rematch(game_id, proposal.rematch_of)
-            self._half_pair = None  # the colours of the first game are reversed by this one
-            return
+    def _remember_half_pair(self, proposal: Proposal) -> None:
+        """Remember whether the game is half of a pair. A rematch is not: it ends the pair, with reversed colours."""
         match_type = match_type_of(proposal, self._config())
         is_pair = match_type is not None and match_type.challenge_color is ColourChoice.PAIRS
         begins = is_pair and proposal.terms.colour is Colour.WHITE

@@ -23,10 +23,10 @@ from lichessbot.lichess.commands import (
     ReadStatuses,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason
-from lichessbot.lichess.models import GameFull, GameInfo, User
+from lichessbot.lichess.models import ChallengeDeclined, GameFull, GameInfo, User
 from lichessbot.matchmaking.known_bots import BotGame, BotGames
 from lichessbot.storage.database import Database, read_only
-from lichessbot.storage.store import Store
+from lichessbot.storage.store import LimitedAction, Store
 from tests.lichessbot.matchmaking.test_rematch import finished
 from tests.lichessbot.test_lobby import AT_ONCE, PATIENCE_S, US, Hall, Outbox, challenged, lobby_of
 
@@ -97,6 +97,24 @@ def test_rematches_that_waited_too_long_for_an_open_challenge_are_logged(
     for number in (1, 2):
         fields = f"game=game000{number} opponent=player{number}"
         assert f'{fields} reason="another challenge was open or about to be sent"' in caplog.text
+
+
+@pytest.mark.parametrize(("is_declined", "counted"), [(False, 1), (True, 0)])
+def test_a_rematch_counts_even_if_it_was_withdrawn_as_it_may_still_begin(
+    store: Store, is_declined: bool, counted: int
+) -> None:
+    config, outbox = Config.model_validate({"rematch": {"offer": "all"}}), Outbox()
+    lobby = lobby_of(store, outbox, [], config, replace(AT_ONCE, rematch_black_waits=timedelta(0)))
+    lobby.game_over(finished())
+    lobby.tick()
+    ours = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="anna")})
+    lobby.command_answered(CommandDone(outbox.sent[-1], ours))
+    if is_declined:
+        lobby.challenge_event(ChallengeDeclined(challenge=ours), time.monotonic())
+    else:
+        lobby.pause()
+        lobby.command_answered(CommandDone(CancelChallenge("wxyz9876")))
+    assert store.times_done("wxyz9876", LimitedAction.REMATCH) == counted
 
 
 @pytest.mark.parametrize(("slots", "is_withdrawn"), [(2, False), (1, True)])
