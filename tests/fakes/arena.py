@@ -160,7 +160,6 @@ class Arena:
 
     @property
     def process(self) -> "forked.Forked | subprocess.Popen[bytes]":
-        assert self._process is not None
         return self._process
 
     def signal(self, number: signal.Signals) -> None:
@@ -325,7 +324,6 @@ def judge(session: GameSession) -> None:
         board.push(board.parse_uci(move))
     if game.status is Status.MATE:
         assert board.is_checkmate()
-        assert game.winner is not None
         assert (game.winner.value == "white") is (board.turn is chess.BLACK)
     elif game.status is Status.STALEMATE:
         assert board.is_stalemate()

@@ -9,9 +9,7 @@ def inject(server: RehearsalServer, token: str, plan: FaultPlan) -> FaultInjecto
     """Inject the faults of `plan` into what the account of `token` asks for and hears from now on."""
 
     def begin() -> FaultInjector:
-        grant = server.site.accounts.grant(token)
-        assert grant is not None
-        return FaultInjector(server.site, grant, plan)
+        return FaultInjector(server.site, server.site.accounts.grant(token), plan)
 
     injector = server.call(begin)
     server.guard_with(injector.http_faults.serve)

@@ -29,7 +29,6 @@ def test_tests_that_are_killed_leave_no_daemon(tmp_path: Path) -> None:
     environment = {**os.environ, "LICHESS_BOT_TOKEN": "lip_secret0123456789"}
     words = [sys.executable, "-c", TESTS, str(config)]
     with subprocess.Popen(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as tests:
-        assert tests.stdout is not None
         daemon = int(tests.stdout.readline())
         assert is_alive(daemon)
         tests.kill()

@@ -96,7 +96,6 @@ class Daemon:
     @property
     def processor_s(self) -> float:
         """Seconds of processor time that it has used, without its engines."""
-        assert self._process is not None
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -118,12 +117,10 @@ class Daemon:
         self.until(lambda: any("/move/" in path for path in self._lichess.paths()))
 
     def signal(self, number: signal.Signals) -> None:
-        assert self._process is not None
         self._process.send_signal(number)
 
     def exit_code(self) -> int:
         """Return the exit code, once it has ended."""
-        assert self._process is not None
         return self._process.wait(PATIENCE_S)
 
     def stop(self) -> None:

@@ -350,7 +350,6 @@ def test_a_denied_token_says_nothing_of_the_bot_we_challenged(store: Store, erro
     hall = Hall(store)
     hall.find_a_rival()
     created = hall.outbox.sent[-1]
-    assert isinstance(created, CreateChallenge)
     hall.lobby.command_answered(CommandFailed(created, error))
     assert bool(hall.lobby._matchmaker._declines.rests_until("rival", created.terms)) is rests
 
@@ -364,7 +363,6 @@ def test_the_limit_of_lichess_is_not_said_to_be_a_key_of_the_config(store: Store
     error = RateLimited(timedelta(hours=1), "You played 100 games against other bots", quota="bot.vsBot.day")
     lobby.command_answered(CommandFailed(accept, error))
     objection = lobby.snapshot().objection_to_bots
-    assert objection is not None
     assert objection.rule == "Lichess's limit of bot games"
     assert objection.because.startswith("0 of 100 bot games, resumes ")
 
@@ -377,7 +375,6 @@ def test_the_last_game_of_the_day_is_kept_for_the_bot_that_we_challenge(store: S
     hall.find_a_rival()
     assert isinstance(hall.outbox.sent[-1], CreateChallenge)
     objection = hall.lobby.snapshot().objection_to_bots
-    assert objection is not None
     assert objection.rule == "matchmaking.bot_games_per_day = 1"
     assert objection.because == "the games left today are about to begin"
 

@@ -78,7 +78,6 @@ def test_a_pause_declines_those_who_come_and_those_who_wait(store: Store) -> Non
         ("wxyz0002", DeclineReason.LATER),
     ]
     entry = store.challenges.get("wxyz0002")
-    assert entry is not None
     assert (entry.rule, entry.because) == ("lichessbot pause", "the bot is paused")
     lobby.resume()
     games.clear()
@@ -215,9 +214,7 @@ def test_a_blocked_player_is_declined_also_after_a_restart(tmp_path: Path) -> No
     assert lobby.describe().blocked == ("ann",)
     come(lobby, challenged("wxyz0001", id="ann"))
     assert outbox.sent == [DeclineChallenge("wxyz0001", DeclineReason.GENERIC)]
-    entry = store.challenges.get("wxyz0001")
-    assert entry is not None
-    assert entry.rule == "lichessbot block ann"
+    assert store.challenges.get("wxyz0001").rule == "lichessbot block ann"
     assert lobby.unblock("ANN")
     assert not lobby.unblock("ann")
     come(lobby, challenged("wxyz0002", id="ann"))
@@ -321,7 +318,6 @@ def test_the_last_opponent_is_challenged_again_to_the_same(store: Store) -> None
     assert hall.lobby.rechallenge(received=False) == "will challenge rival: 3+2 rated standard"
     assert hall.outbox.sent[-1] == CreateChallenge("rival", BLITZ)
     state = hall.lobby.describe().matchmaking
-    assert state.open_challenge is not None
     assert (state.open_challenge.opponent, state.last_opponent) == ("rival", "rival")
 
 

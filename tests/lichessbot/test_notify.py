@@ -320,9 +320,7 @@ def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", ["/nowhere/notifier", "no-such-program-here", "/etc/passwd"])
 def test_a_program_that_is_missing_is_named(name: str) -> None:
-    problem = run_program([name], TOLD, 5)
-    assert problem is not None
-    assert problem.startswith(f"{name} cannot be started: ")
+    assert run_program([name], TOLD, 5).startswith(f"{name} cannot be started: ")
 
 
 # The thread
@@ -360,7 +358,6 @@ def test_a_thread_that_could_not_be_started_is_started_for_the_next_notice(
     bench.notifier._tell(NotifyEvent.GAME_LOST, "one", {})
     assert "thread.not_started" in caplog.text
     bench.notifier._tell(NotifyEvent.GAME_LOST, "two", {})
-    assert bench.notifier._worker is not None
     bench.notifier._worker.close()
     bench.notifier._worker.join(60)
     assert [it.text for it in bench.notices] == ["two"]

@@ -137,7 +137,6 @@ def test_a_review_has_the_mistakes_and_scores_of_both_sides(games: RecordedGames
 def test_the_pgn_has_evaluations_and_clocks(games: RecordedGames) -> None:
     text = games.pgn("game0005").decode()
     game = chess.pgn.read_game(io.StringIO(text))
-    assert game is not None
     assert game.errors == []
     assert game.end().ply() == 6
     assert "[%eval" in text
@@ -161,7 +160,6 @@ def test_statistics_are_counted_again_only_after_a_game_has_changed(
     counted: list[int] = []
     monkeypatch.setattr(recorded_games, "aggregate", lambda games: counted.append(len(games)) or aggregate(games))
     game = GameHistory(tmp_path / "state").game("game0005")
-    assert game is not None
     first = games.statistics()
     assert games.statistics() is first
     changes = [

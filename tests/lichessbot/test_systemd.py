@@ -84,7 +84,6 @@ def test_the_watchdog_is_fed_three_times_in_its_interval(listener: Listener, mon
     manager = ServiceManager({**listener.environment, "WATCHDOG_USEC": "300000", "WATCHDOG_PID": str(os.getpid())})
     manager.feed(well=True)
     assert listener.heard() == []
-    assert manager.feed_due_at is not None
     now = manager.feed_due_at
     manager.feed(well=True)
     assert listener.heard() == ["WATCHDOG=1"]
@@ -104,7 +103,6 @@ def test_a_daemon_that_is_not_well_sends_nothing(listener: Listener) -> None:
     before = time.monotonic()
     manager.feed(well=False)
     assert listener.heard() == []
-    assert manager.feed_due_at is not None
     assert manager.feed_due_at > before, "its loop would spin"
 
 
@@ -158,5 +156,4 @@ def test_a_container_is_healthy_while_the_heartbeat_file_is_fresh(tmp_path: Path
 def test_the_heartbeat_file_is_touched_three_times_a_minute(tmp_path: Path) -> None:
     before = time.monotonic()
     manager = ServiceManager({HEARTBEAT_VARIABLE: str(tmp_path / "heartbeat")})
-    assert manager.feed_due_at is not None
     assert before + 20 <= manager.feed_due_at <= time.monotonic() + 20

@@ -110,5 +110,4 @@ class Desk:
         assert self.sent[-1] == LeaveTournament(ARENA)
 
     def is_asked_after(self) -> float:
-        assert self.tournaments.wake_at is not None
         return self.tournaments.wake_at - self.hand.now

@@ -338,8 +338,6 @@ def other_run(installation: Installation) -> Iterator[Callable[[], None]]:
     """Hold the lock as another run of the script does; yield what ends that run."""
     words = ["flock", installation.prefix / "lock", "sh", "-c", "echo locked; read ended"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdin is not None
-        assert other.stdout is not None
         assert other.stdout.readline() == b"locked\n"
         yield other.stdin.close
 
@@ -353,7 +351,6 @@ def test_two_runs_at_once_wait_for_each_other(installation: Installation, tmp_pa
             command, env=installation.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
         ) as second,
     ):
-        assert second.stdout is not None
         while "waiting for another installation" not in second.stdout.readline():
             assert second.poll() is None
         assert not (installation.prefix / "versions").exists()
@@ -375,7 +372,6 @@ def test_a_rollback_that_waited_for_an_upgrade_goes_back_to_what_that_replaced(
             [installation.script, "--root", installation.root, "--rollback"],
             env=installation.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
         ) as rollback:  # fmt: skip
-            assert rollback.stdout is not None
             assert "waiting for another installation" in rollback.stdout.readline()
             previous.unlink()
             previous.symlink_to(replaced)

@@ -114,9 +114,7 @@ def test_challenges_of_a_bot_count_for_as_long_as_the_key_says(tmp_path: Path, a
         desk.config = Config(challenge=config(max_recent_bot_challenges=1, recent_bot_challenge_age=3600))
         first = received("machine", title="BOT")
         desk.answer(first, time.monotonic())
-        entry = store.challenges.get("machine")
-        assert entry is not None
-        store.note_challenge(replace(entry, received_at=time.time() - ago_s))
+        store.note_challenge(replace(store.challenges.get("machine"), received_at=time.time() - ago_s))
         again = first.challenge.model_copy(update={"id": "again"})
         desk.answer(first.model_copy(update={"challenge": again}), time.monotonic())
         assert isinstance(outbox.sent[-1], AcceptChallenge) is is_accepted
@@ -208,7 +206,6 @@ def test_a_decline_that_was_not_delivered_is_recorded_as_such(tmp_path: Path) ->
         (declined,) = outbox.sent
         desk.answer_failed(declined, CommandFailed(declined, TOO_LATE))
         entry = store.challenges.get("weak")
-        assert entry is not None
         assert entry.because.endswith("; but the challenger was not told: not sent: too late to be of use")
 
 

@@ -104,7 +104,6 @@ def test_a_list_that_moved_is_followed(lichess: ScriptedLichess, address: str) -
     lichess.answer("/list", Reply(302, "", headers=[("Location", "/moved")]))
     lichess.answer("/moved", Reply(body=LIST))
     fetched = fetch(address)
-    assert fetched is not None
     assert (fetched.address, fetched.names) == (address, NAMES)
 
 
@@ -150,9 +149,7 @@ def test_what_is_no_good_list_is_refused_soon(lichess: ScriptedLichess, address:
 
 def test_a_list_as_long_as_allowed_is_taken(lichess: ScriptedLichess, address: str) -> None:
     lichess.answer("/list", Reply(body="villain\n" * (LONGEST_LIST_BYTES // 8)))
-    fetched = fetch(address)
-    assert fetched is not None
-    assert fetched.names == {"villain"}
+    assert fetch(address).names == {"villain"}
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:9/", "http://localhost:1/list"])
@@ -169,9 +166,7 @@ def hear(lists: PlayerLists, inbox: Inbox, fact: Callable[[], object]) -> None:
     while not fact():
         assert time.monotonic() < deadline
         while not inbox.empty():
-            report = inbox.get()
-            assert isinstance(report, PlayerList)
-            lists.update(report)
+            lists.update(inbox.get())
         time.sleep(0.01)
 
 
@@ -251,9 +246,8 @@ def test_a_file_is_read_again_when_it_changes(
 def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path) -> None:
     file = tmp_path / "blocked.txt"
     file.write_text("villain\n")
-    fetched = ListFile(str(file), TIMEOUTS).fetch()
-    assert fetched is not None
-    assert ListFile(str(file), TIMEOUTS, fetched.etag).fetch() is None
+    etag = ListFile(str(file), TIMEOUTS).fetch().etag
+    assert ListFile(str(file), TIMEOUTS, etag).fetch() is None
 
 
 def test_what_is_no_file_with_names_is_refused_at_once(tmp_path: Path) -> None:

@@ -42,7 +42,6 @@ from tests.patience import PATIENCE_S
 def shown(status: Status, width: int = 80, height: int | None = None) -> list[str]:
     console = Console(width=width, file=io.StringIO(), highlight=False, _environ={})
     console.print(render(status, Theme(unicode=False, colour=False), width, height))
-    assert isinstance(console.file, io.StringIO)
     lines = [line.rstrip() for line in console.file.getvalue().removesuffix("\n").split("\n")]
     return lines if lines[-1] else lines[:-1]
 
@@ -102,8 +101,6 @@ def test_trouble_is_told() -> None:
     closed = replace(STATUS, activity=Activity.FINISHING, ends_in_s=7100.0, connection=replace(connection, events=None))
     assert facts(closed)["bot"].startswith("account unknown at https://lichess.org, finishing, ends in 1 h 58 min at")
     assert facts(closed)["lichess"] == "not connected, trying again; only moves are sent for 1 min 1 s (429)"
-    assert GAME.stream is not None
-    assert STATUS.connection.events is not None
     deaf = replace(GAME.stream, silent_for_s=20.0)
     lost = replace(GAME.stream, is_open=False, open_for_s=None)
     games = (replace(GAME, stream=deaf), replace(GAME, stream=lost), GAME)
@@ -146,7 +143,6 @@ def info(evaluation: Evaluation | None, **changes: object) -> str:
 
 def test_an_evaluation_is_told_as_far_as_its_source_has_one() -> None:
     found = GAME.evaluation
-    assert found is not None
     assert info(replace(found, score_cp=None, mate_in=-3, nodes_per_s=45_000)) == "1... e5  #-3 depth 12 45 k nodes/s"
     assert info(replace(found, source="opening book", score_cp=None, depth=0)) == "1... e5  opening book"
     assert info(None) == "1... e5"

@@ -115,7 +115,6 @@ def test_an_address_that_others_can_reach_needs_a_password(file: Path) -> None:
     password.touch(0o600)
     password.write_text("open sesame\nsecond line\n")
     loaded = load(file, "status: {listen: '0.0.0.0:8080', password_file: page-password}\n")
-    assert loaded.status_password is not None
     assert loaded.status_password.get_secret_value() == "open sesame"
     assert "sesame" not in repr(loaded)
     assert load(file, "").status_password is None

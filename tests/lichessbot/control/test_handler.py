@@ -138,7 +138,6 @@ def test_the_status_is_what_the_parts_say_of_themselves(room: Room) -> None:
     answer = room.ask(ControlCommand.STATUS)
     status = answer.status
     assert answer.ok
-    assert status is not None
     assert (status.games, status.lobby, status.connection) == (STATUS.games, STATUS.lobby, STATUS.connection)
     assert (status.correspondence_games, status.activity, status.ends_in_s) == (3, Activity.PLAYING, None)
     assert status.engine.processes == 1
@@ -344,7 +343,6 @@ def test_the_memory_is_that_of_the_daemon_and_its_engines() -> None:
     alone = Counters().engine(())
     code = "memory = b'x' * (64 << 20); print(flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
-        assert engine.stdout is not None
         engine.stdout.readline()
         both = Counters().engine([engine.pid])
         engine.communicate(b"\n")

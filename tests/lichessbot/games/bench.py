@@ -153,7 +153,6 @@ class Bench:
         return self.hear(ListedGame(GAME, info, self.now - asked_ago, is_whole))
 
     def wait_until_due(self) -> list[Action]:
-        assert self.game.wake_at is not None
         return self.wait(max(0.0, self.game.wake_at - self.now))
 
     def owing(self, move: str = "e2e4") -> SendMove:

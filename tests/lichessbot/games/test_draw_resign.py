@@ -9,7 +9,7 @@ import pytest
 from engine.facade import Board
 from lichessbot.config import DrawOrResignConfig
 from lichessbot.errors import Unreachable
-from lichessbot.games.actions import Action, AskSources, RecordAction, Withdraw
+from lichessbot.games.actions import Action, RecordAction, Withdraw
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts, describe
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.commands import CommandFailed, Resign, SendMove
@@ -442,7 +442,6 @@ def test_a_draw_offered_before_a_restart_is_not_offered_again_at_once(draws_offe
 def test_the_score_of_a_source_counts_like_that_of_a_search() -> None:
     bench = Bench(sources=True, engine={"draw_or_resign": OFFERS})
     (asked,) = bench.full("e2e4 e7e5")
-    assert isinstance(asked, AskSources)
     level = SearchInfo(score="cp 0")
     sent = bench.hear(SourceAnswer(GAME, asked.question.search_id, ("g1f3",), summary=level))
     assert [it.offering_draw for it in sent if isinstance(it, SendMove)] == [True]

@@ -206,7 +206,6 @@ def test_a_refused_list_is_told_to_games_as_one_that_shows_nothing(manager: Game
     manager._context = context()
     manager.list_refused()
     (report,) = told
-    assert isinstance(report, ListedGame)
     assert (report.info, report.is_whole) == (None, False)
 
 
@@ -217,7 +216,6 @@ def test_whose_turn_it_is_is_asked_at_every_check_in(manager: GameManager, inbox
     asked_at = time.monotonic()
     manager.tick()
     assert inbox.qsize() == 1
-    assert manager.wake_at is not None
     assert asked_at + 300 <= manager.wake_at <= time.monotonic() + 300
 
 

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.facade import Board
-from lichessbot.games.actions import StartSearch
 from lichessbot.games.pace import doubt, human_factor, human_s
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.enums import Colour, GameStatus
@@ -175,7 +174,6 @@ def test_a_move_waits_without_a_search_and_the_search_counts() -> None:
     bench = Bench(humanlike_time=True)
     moves = " ".join(["g1f3 g8f6 f3g1 f6g8"] * 6)
     assert bench.find(bench.full(moves, time_ms=600_000), "e2e4") == []
-    assert bench.game.wake_at is not None
     due_s = bench.game.wake_at - bench.now
     assert 1 < due_s < 60
     assert bench.wait(due_s / 2) == []
@@ -191,8 +189,6 @@ def test_a_ponder_search_is_told_what_the_clock_shows_after_the_pause() -> None:
     bench = Bench(humanlike_time=True)
     moves = " ".join(["g1f3 g8f6 f3g1 f6g8"] * 6)
     (think,) = bench.full(moves, time_ms=600_000)
-    assert isinstance(think, StartSearch)
     (ponder,) = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", ponder="e7e5"))
-    assert isinstance(ponder, StartSearch)
     assert bench.game.pause_s > 1
     assert ponder.search.limits.white_time_ms == pytest.approx(600_000 - bench.game.pause_s * 1000, abs=1)

@@ -208,9 +208,7 @@ def test_a_correspondence_engine_is_ended_after_each_move_and_its_successor_gets
     assert not session._game.search.engine_wanted
     assert ended
     move_shown(session, "e2e4 e7e5")
-    pending = session._game.search._pending
-    assert pending is not None
-    assert pending.stage is Stage.STARTING
+    assert session._game.search._pending.stage is Stage.STARTING
 
 
 def test_a_chat_that_cannot_be_read_costs_nothing(session: GameSession, caplog: pytest.LogCaptureFixture) -> None:
@@ -235,7 +233,6 @@ def test_a_stream_whose_thread_cannot_be_started_is_read_a_little_later(
     session.handle(lost)
     assert session.wake_at is not None
     session._perform([ReopenStream("the next attempt is due")])
-    assert session._reader is not None
     assert session._reader.ident is not None
     session._reader.stop()
 
@@ -292,7 +289,6 @@ def test_a_game_is_described_with_clocks_and_the_evaluation_from_whites_view(ses
     assert theirs.clock_s == 60.0
     assert (it.time_control, it.speed, it.rated, it.moves[:2]) == ("1+2", "blitz", True, ("e2e4", "e7e5"))
     found = it.evaluation
-    assert found is not None
     assert (found.source, found.score_cp, found.mate_in, found.depth) == ("engine", -31 if black else 31, None, 9)
     assert found.line == tuple(summary.pv.split())
     assert found.line_san == (("Nc6", "Bb5") if black else ("Nf3", "Nc6"))
@@ -307,7 +303,6 @@ def test_a_mate_is_told_from_whites_view_too(
     opened(session, black=True, moves="e2e4")
     answer(session, "e7e5", SearchInfo(score=score))
     it = session.describe(time.monotonic()).evaluation
-    assert it is not None
     assert (it.score_cp, it.mate_in) == found
 
 
@@ -330,7 +325,6 @@ def test_an_illegal_move_ends_the_line_that_is_shown(session: GameSession) -> No
     opened(session, black=False)
     answer(session, "e2e4", SearchInfo(score="cp 1", pv="e2e4 e7e5 e4e5 g1f3"))
     it = session.describe(time.monotonic()).evaluation
-    assert it is not None
     assert (len(it.line), it.line_san) == (4, ("e4", "e5"))
 
 
@@ -339,7 +333,6 @@ def sources_told(session: GameSession, moves: str) -> list[str | None]:
     rows: list[Any] = []
     session._context.store.record = lambda *all_: rows.extend(row for _, found in all_ for row in found)
     found = session.describe(time.monotonic()).evaluation
-    assert found is not None
     assert (found.move, found.depth) == (moves.split()[-1], 0)
     move_shown(session, moves)
     return [found.source, session.describe(time.monotonic()).played[-1].source, rows[-1][4]]
@@ -395,9 +388,7 @@ def test_the_overhead_covers_what_the_clock_loses_while_the_stream_is_late(sessi
     answer(session, "g1f3", SearchInfo())
     session.handle(CommandDone(SendMove(GAME, 3, "g1f3"), sent_at=10.0, answered_at=10.25))
     move_shown(session, "e2e4 e7e5 g1f3", wtime=10_000)
-    clock = session._game.clock
-    assert clock is not None
-    assert clock.round_trip_s == session._game.engine.max_move_overhead_ms / 1000
+    assert session._game.clock.round_trip_s == session._game.engine.max_move_overhead_ms / 1000
 
 
 def test_the_time_of_rare_slow_answers_is_reserved_once(session: GameSession, monkeypatch: pytest.MonkeyPatch) -> None:

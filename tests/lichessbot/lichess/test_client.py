@@ -55,9 +55,7 @@ def test_games_in_progress_are_read(lichess: ScriptedLichess, api: LichessClient
 def test_our_token_is_tested_as_plain_text(lichess: ScriptedLichess, api: LichessClient) -> None:
     good = read("token-test.json")["lip_good"]
     lichess.answer("/api/token/test", Reply(body={TOKEN: good}), Reply(body={TOKEN: None}))
-    info = api.token_info()
-    assert info is not None
-    assert info.user_id == "testbot"
+    assert api.token_info().user_id == "testbot"
     assert lichess.requests[0].body == TOKEN.encode()
     assert api.token_info() is None
 

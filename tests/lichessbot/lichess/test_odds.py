@@ -25,7 +25,6 @@ START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
 )  # fmt: skip
 def test_pieces_missing_on_one_side_are_odds(fen: str, giver: str, odds: str, words: str) -> None:
     handicap = handicap_of(fen)
-    assert handicap is not None
     assert (handicap.giver, handicap.odds) == (Colour(giver), tuple(map(Odds, odds.split())))
     assert str(handicap) == words
 

@@ -90,9 +90,7 @@ def test_a_game_that_ended_while_we_did_not_watch_has_no_rematch() -> None:
 
 
 def test_chess960_has_a_rematch() -> None:
-    proposal = rematch_after(finished(variant={"key": "chess960"}), ALL, 0)
-    assert proposal is not None
-    assert proposal.terms.variant is Variant.CHESS960
+    assert rematch_after(finished(variant={"key": "chess960"}), ALL, 0).terms.variant is Variant.CHESS960
 
 
 # When

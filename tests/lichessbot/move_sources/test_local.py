@@ -100,9 +100,7 @@ def test_the_first_book_that_knows_a_move_is_followed(tmp_path: Path) -> None:
     third = book(tmp_path / "third.bin", d2d4=1)
     books = shelf(first, second, third)
     for asked, move in ((question("e2e4"), "c7c5"), (question(), "d2d4")):
-        found = books.find(asked, 0.0)
-        assert found is not None
-        assert found.moves == (move,)
+        assert books.find(asked, 0.0).moves == (move,)
     assert books.find(question("a2a3"), 0.0) is None
 
 
@@ -137,9 +135,7 @@ def test_a_book_that_repeats_positions_is_left(tmp_path: Path) -> None:
     path = book(tmp_path / "book.bin", *there_and_back, f6g8=9)
     assert shelf(path).find(question(*there_and_back), 0.0) is None
     path = book(tmp_path / "other.bin", *there_and_back, f6g8=9, d7d5=1)
-    found = shelf(path).find(question(*there_and_back), 0.0)
-    assert found is not None
-    assert found.moves == ("d7d5",)
+    assert shelf(path).find(question(*there_and_back), 0.0).moves == ("d7d5",)
 
 
 # Tablebases
@@ -159,14 +155,11 @@ def asked(
 def test_the_winning_capture_is_the_move(tables: Path) -> None:
     for quality in TableQuality:
         found = asked(tables, QUEEN_ENDING, quality)
-        assert found is not None
         assert (found.moves, found.wdl) == (("e1d1",), 2)
 
 
 def test_the_quickest_win_is_best_and_any_win_is_suggested(tables: Path) -> None:
     best, suggested = (asked(tables, ROOK_ENDING, quality) for quality in (TableQuality.BEST, TableQuality.SUGGEST))
-    assert best is not None
-    assert suggested is not None
     assert (best.choice, suggested.choice, best.wdl, suggested.wdl) == (False, True, 2, 2)
     assert set(best.moves) < set(suggested.moves)
 
@@ -174,13 +167,11 @@ def test_the_quickest_win_is_best_and_any_win_is_suggested(tables: Path) -> None
 def test_only_the_quickest_win_is_suggested_if_the_fifty_move_rule_may_spoil_it(tables: Path) -> None:
     for quality in TableQuality:
         found = asked(tables, ROOK_ENDING.replace("0 1", "90 99"), quality)
-        assert found is not None
         assert (found.wdl, found.moves) == (1, ("e2d3",))
 
 
 def test_among_draws_the_engine_chooses(tables: Path) -> None:
     found = asked(tables, PAWN_ENDING)
-    assert found is not None
     assert (found.wdl, found.choice) == (0, True)
     assert len(found.moves) > 1
 
@@ -265,7 +256,6 @@ def test_a_closed_resolver_keeps_its_counts_but_no_file_open(tables: Path, tmp_p
     for _ in range(2):
         assert resolver.resolve(question()).source == "polyglot"
         assert resolver.resolve(question(fen=ROOK_ENDING)).source == "syzygy"
-        assert source._tables is not None
         tables_in_use = weakref.ref(source._tables)
         assert open_files(tmp_path) == ["book.bin"]
         resolver.close()
@@ -299,9 +289,7 @@ def test_tables_that_are_closed_while_they_are_read_give_their_move(
             return super().report(board, is_late)
 
     monkeypatch.setattr("lichessbot.move_sources.local.Tablebase", ClosedMeanwhile)
-    found = source.find(question(fen=QUEEN_ENDING), math.inf)
-    assert found is not None
-    assert found.moves == ("e1d1",)
+    assert source.find(question(fen=QUEEN_ENDING), math.inf).moves == ("e1d1",)
 
 
 def test_check_counts_the_tables_and_names_what_is_wrong(tables: Path, tmp_path: Path, hosts: Hosts) -> None:

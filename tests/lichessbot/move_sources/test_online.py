@@ -34,9 +34,7 @@ def soon() -> float:
 
 def first(found: Any) -> str:
     """Return the move to play."""
-    assert found is not None
-    move: str = found.moves[0]
-    return move
+    return found.moves[0]
 
 
 # The explorer
@@ -147,7 +145,6 @@ def test_the_best_cloud_line_is_played_and_the_token_is_not_sent(
 ) -> None:
     lichess.answer("/api/cloud-eval", Reply(body=BLACK_TO_MOVE))
     found = cloud(hosts).find(KINGS_PAWN, soon())
-    assert found is not None
     assert found.moves == ("e7e5",)
     assert (found.summary.score, found.summary.depth, found.summary.nodes) == ("cp 20", 30, 9_000_000)
     (request,) = lichess.requests
@@ -167,7 +164,6 @@ def test_a_mate_is_better_than_any_material(lichess: ScriptedLichess, hosts: Hos
     pvs = [{"moves": "d8h4", "mate": -1}, {"moves": "a7a6", "cp": -900}]
     lichess.answer("/api/cloud-eval", Reply(body={"depth": 40, "knodes": 1, "pvs": pvs}))
     found = cloud(hosts, move_quality="good").find(question("f2f3", "e7e5", "g2g4"), soon())
-    assert found is not None
     assert (found.moves[0], found.summary.score) == ("d8h4", "mate 1")
 
 
@@ -255,9 +251,7 @@ def test_chessdb_reports_its_rate_limit_with_status_200(lichess: ScriptedLichess
 
 
 def test_castling_is_written_as_king_takes_rook(oracle: Oracle, hosts: Hosts) -> None:
-    found = explorer(hosts, oracle.url, source="lichess").find(CASTLING, soon())
-    assert found is not None
-    assert {"e1h1", "e1a1"} <= set(found.moves)
+    assert {"e1h1", "e1a1"} <= set(explorer(hosts, oracle.url, source="lichess").find(CASTLING, soon()).moves)
 
 
 # Variants

@@ -27,7 +27,6 @@ def tables(hosts: Hosts, address: str, quality: TableQuality) -> list[LichessTab
 def test_the_first_move_of_either_table_is_the_best(oracle: Oracle, hosts: Hosts) -> None:
     for table in tables(hosts, oracle.url, TableQuality.BEST):
         found = table.find(ASKED, soon())
-        assert found is not None
         assert (found.moves[0], found.wdl, found.choice) == ("e1a1", 2, False)
     assert oracle.paths == ["/standard", "/cdb.php"]
     assert oracle.tokens == [None, None]
@@ -36,7 +35,6 @@ def test_the_first_move_of_either_table_is_the_best(oracle: Oracle, hosts: Hosts
 def test_the_engine_may_choose_among_the_moves_that_keep_the_result(oracle: Oracle, hosts: Hosts) -> None:
     for table in tables(hosts, oracle.url, TableQuality.SUGGEST):
         found = table.find(ASKED, soon())
-        assert found is not None
         assert (found.moves, found.choice) == (("e1a1", "e1b1"), True)
 
 
@@ -66,7 +64,6 @@ def test_the_category_of_a_move_is_the_opponents_result(
 ) -> None:
     lichess.answer("/standard", Reply(body=reply))
     found = tables(hosts, lichess.url, TableQuality.SUGGEST)[0].find(ASKED, soon())
-    assert found is not None
     assert (found.moves, found.wdl) == (moves, wdl)
 
 
@@ -98,7 +95,6 @@ def chessdb_says(
     told = [{"uci": move, "san": "?", "score": score} for move, score in moves]
     lichess.answer("/cdb.php", Reply(body={"status": "ok", "moves": told}))
     found = tables(hosts, lichess.url, TableQuality.SUGGEST)[1].find(question(fen=fen), soon())
-    assert found is not None
     return found.moves, found.wdl
 
 
@@ -144,7 +140,6 @@ def test_with_eight_pieces_only_op1_positions_are_looked_up(
 
 def test_an_op1_win_is_played_but_its_result_is_not_certain(oracle: Oracle, hosts: Hosts) -> None:
     found = tables(hosts, oracle.url, TableQuality.SUGGEST)[0].find(question(fen=OP1), soon())
-    assert found is not None
     assert (len(found.moves), found.wdl) == (2, 1)
 
 

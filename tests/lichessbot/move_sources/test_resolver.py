@@ -74,9 +74,7 @@ def test_castling_from_a_source_is_spelled_as_in_the_game() -> None:
     fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1"
     found = Suggestion(("e1h1",))
     for variant, move in ((Variant.STANDARD, "e1g1"), (Variant.FROM_POSITION, "e1h1")):
-        good = playable(found, question(fen=fen, variant=variant).board, repeats=False)
-        assert good is not None
-        assert good.moves == (move,)
+        assert playable(found, question(fen=fen, variant=variant).board, repeats=False).moves == (move,)
 
 
 def test_openings_do_not_repeat_positions_but_tables_may() -> None:

@@ -31,7 +31,6 @@ def test_challenges_survive_a_restart_with_their_latest_outcome(tmp_path: Path) 
     with closing(Store(Database(tmp_path))) as store:
         book = store.challenges
         again = book.get("one")
-        assert again is not None
         assert again.answer is ChallengeOutcome.ACCEPTED
         assert (again.is_bot, again.has_clock) == (True, True)
         assert book.accepted_since("rival", now - 50) == 1

@@ -104,7 +104,6 @@ def test_every_acknowledged_row_survives_a_kill(tmp_path: Path) -> None:
     for wanted in (1, 7, 40):
         folder = tmp_path / str(wanted)
         with subprocess.Popen([*PYTHON, WRITE_FOREVER, str(folder)], stdout=subprocess.PIPE, text=True) as writer:
-            assert writer.stdout is not None
             safe = [writer.stdout.readline().strip() for _ in range(wanted)]
             writer.kill()
             safe += writer.stdout.read().split()
@@ -144,7 +143,6 @@ def test_a_folder_that_cannot_be_locked_is_told(
 
 def test_a_killed_daemon_leaves_no_lock_behind(tmp_path: Path) -> None:
     with subprocess.Popen([*PYTHON, WRITE_FOREVER, str(tmp_path)], stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdout is not None
         writer.stdout.readline()
         with pytest.raises(StateLocked, match=f"process {writer.pid}:"):
             Database(tmp_path)
@@ -266,7 +264,6 @@ def test_the_command_to_restore_leaves_nothing_of_a_newer_daemon_that_was_killed
     written(tmp_path, "a")
     subprocess.run([*PYTHON, WRITE_AND_BE_KILLED, tmp_path, NEXT_SCHEMA[-1]], timeout=TIMEOUT_S)
     refusal = newer_than_ours(tmp_path)  # as `lichessbot check` does, which changes nothing
-    assert refusal is not None
     assert (tmp_path / f"{FILE_NAME}-wal").stat().st_size > 0
     restore(refusal)
     assert newer_than_ours(tmp_path) is None

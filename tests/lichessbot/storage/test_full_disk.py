@@ -44,7 +44,6 @@ def log_after_outage(folder: Path, caplog: pytest.LogCaptureFixture, write: Call
     with closing(Store(file, QUICKLY)) as store:
         until(lambda: "store.failed" in caplog.text)
         failure = store.failure
-        assert failure is not None
         assert began <= failure[0] <= time.monotonic()
         assert failure[1] == "no space left"
         write(store)

@@ -391,7 +391,6 @@ print(engine._process.pid, flush=True)
 time.sleep(600)
 """
     with subprocess.Popen([sys.executable, "-c", daemon], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         pid = int(process.stdout.readline())
         command_line = Path(f"/proc/{pid}/cmdline")
         became_it = f"{sys.executable}\0".encode()
@@ -447,6 +446,5 @@ def test_our_engine_ends_with_its_input_even_while_thinking(start: Start, inbox:
     engine.search(search(1))
     heard(inbox)
     engine.search(search(2, move_time_ms=60_000))
-    assert engine._process.stdin is not None
     engine._process.stdin.close()
     assert gone(pid_of(engine))

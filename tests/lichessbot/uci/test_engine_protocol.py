@@ -305,7 +305,6 @@ def test_an_engine_that_names_no_move_when_it_is_stopped_goes_on(start: Start, i
     assert (answer.search_id, answer.move) == (2, "g1f3")
     assert engine._stop_alarm._due_at is None, "it has stopped"
     thread = engine._stop_alarm._thread
-    assert thread is not None
     engine.close()
     thread.join(PATIENCE_S)
     assert not thread.is_alive()

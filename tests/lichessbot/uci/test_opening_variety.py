@@ -265,9 +265,7 @@ def game(
         if board.turn == "white":
             question = search(len(board.moves), *board.moves, fen=start, variant=variant)
             asked = opening_variety.prepare(game_id, question)
-            best = opening_variety.choose_move(thinker.best(game_id, asked)).move
-            assert best is not None
-            board.push(best)
+            board.push(opening_variety.choose_move(thinker.best(game_id, asked)).move)
         else:
             board.push(min(board.legal_moves()))
     return tuple(board.moves)

@@ -337,7 +337,6 @@ def test_an_engine_that_does_not_quit_is_killed(inbox: Inbox, rude_engine: Path)
     engine.search(config, search(1), 100)
     assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
     pid = engine.process_id
-    assert pid is not None
     engine.release()
     assert gone(pid)
     idle.close()
@@ -351,7 +350,6 @@ def test_an_engine_is_closed_if_no_game_comes(games: Games) -> None:
     began = time.monotonic()
     engine.release()
     ends_at = games.idle.wake_at
-    assert ends_at is not None
     assert began + 60.0 <= ends_at <= time.monotonic() + 60.0
     games.idle.tick(ends_at - 0.1)
     assert is_alive(process.process_id)

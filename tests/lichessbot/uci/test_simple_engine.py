@@ -30,9 +30,7 @@ def test_a_search_is_answered_at_the_wanted_priority_also_after_a_close(engine: 
     for _ in range(2):
         assert engine.search(board, Limits(nodes=2000), 60.0).move in board.legal_moves()
         assert engine.name.startswith("lichessbot-engine")
-        process_id = engine._engine.process_id
-        assert process_id is not None
-        assert os.getpriority(os.PRIO_PROCESS, process_id) == 19
+        assert os.getpriority(os.PRIO_PROCESS, engine._engine.process_id) == 19
         engine.close()
 
 

@@ -180,7 +180,6 @@ def test_a_fault_of_an_option_says_once_where_it_stands(rude_engine: Path) -> No
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1), "file.yml:3: {}".format)
     engine = test._engine
-    assert engine is not None
     (fault,), (of_heir,) = (test.judge(heard(inbox)) for _ in range(2))
     assert gone(pid_of(engine))
     assert fault.text.startswith("file.yml:3: engine.uci_options.Contempt: the engine offers no such option")

@@ -152,8 +152,6 @@ def test_nothing_is_proposed_that_this_game_has_already(result: Any, now: int | 
 
 
 def test_a_proposal_is_a_level_of_the_engine() -> None:
-    found = suggested_level([(2800, LOST)] * 3, 2800, LEVELS)
-    assert found is not None
-    assert found.level == 2850
+    assert suggested_level([(2800, LOST)] * 3, 2800, LEVELS).level == 2850
     assert suggested_level([(2850, LOST)] * 3, 2850, LEVELS) is None
     assert suggested_level([], 1500, LEVELS) is None

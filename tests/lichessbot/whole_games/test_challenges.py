@@ -39,9 +39,7 @@ def give_it_back(arena: Arena) -> None:
 
 
 def status(arena: Arena, challenge_id: str) -> ChallengeStatus | None:
-    challenge = arena.site.challenges.get(challenge_id)
-    assert challenge is not None
-    return challenge.settled
+    return arena.site.challenges.get(challenge_id).settled
 
 
 def wait_for_a_slot(arena: Arena, challenger: Account, **terms: int) -> str:

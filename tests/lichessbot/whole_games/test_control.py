@@ -35,9 +35,7 @@ def told(arena: Arena, *words: str, code: int = 0) -> str:
 
 def status(arena: Arena) -> Status:
     """The status as another client of the socket gets it, which takes no process of its own."""
-    found = ask(arena.folder / "state", ControlCommand.STATUS).status
-    assert found is not None
-    return found
+    return ask(arena.folder / "state", ControlCommand.STATUS).status
 
 
 def nuisance(arena: Arena, sent: bytes) -> socket.socket:

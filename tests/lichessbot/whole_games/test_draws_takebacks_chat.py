@@ -289,7 +289,6 @@ def test_finished_games_are_written_with_clocks_and_evaluations(arena: Arena) ->
     for session in arena.ended:
         judge(session)
         game = chess.pgn.read_game(file)
-        assert game is not None
         assert game.errors == []
         assert game.headers["GameId"] == session.game.id
         assert len(list(game.mainline_moves())) == session.game.ply

@@ -48,7 +48,6 @@ def clocks(arena: Arena, number: int) -> list[int | None]:
 def read(file: io.StringIO, session: GameSession) -> chess.pgn.Game:
     """Read the next game and compare it with the one that was played."""
     game = chess.pgn.read_game(file)
-    assert game is not None
     assert game.errors == []
     assert game.headers["GameId"] == session.game.id
     assert game.headers["ECO"]

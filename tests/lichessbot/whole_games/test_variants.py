@@ -27,7 +27,6 @@ WITH_MORE_DRAWS = {"Atomic", "Antichess", "Horde"}
 def read(text: str) -> chess.pgn.Game:
     """Return a game in PGN, of which python-chess knows every move."""
     game = chess.pgn.read_game(io.StringIO(text))
-    assert game is not None
     assert game.errors == []
     return game
 

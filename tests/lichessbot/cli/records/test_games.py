@@ -172,7 +172,6 @@ def test_pgn_has_evaluations_and_clocks_that_python_chess_reads(tmp_path: Path, 
     file = io.StringIO(asked("pgn")[1])
     for number, result in enumerate(("0-1", "0-1", "1-0"), 1):
         game = chess.pgn.read_game(file)
-        assert game is not None
         assert game.errors == []
         assert game.headers["Site"] == f"https://chess.example/game000{number}"
         assert (game.headers["Result"], game.headers["ECO"]) == (result, "B90")

@@ -32,7 +32,6 @@ def test_a_game_without_a_review_is_reviewed_once_and_the_review_is_kept(tmp_pat
     code, lines, errors = asked("--nodes", "2000")
     assert (code, errors) == (0, "no such review yet: our engine looks at 15 positions ...\n")
     kept = GameHistory(tmp_path / "state").review(GAME.id)
-    assert kept is not None
     assert (kept.nodes, len(kept.positions)) == (2000, 15)
     assert asked("--nodes", "1000") == (0, lines, ""), "a deeper one serves as well"
     assert asked("--nodes", "3000")[2].startswith("no such review yet")

@@ -253,7 +253,6 @@ def key_of_botli(keys: list[str], facts: GameFacts) -> str | None:
 
 def games(chance: Random) -> GameFacts:
     clock = chance.choice(CLOCKS)
-    assert clock.speed is not None
     return GameFacts(
         clock.speed, chance.choice(("standard", "chess960", "fromPosition")), chance.choice(tuple(OpponentKind)), 1500,
         chance.random() < 0.5, chance.random() < 0.3, chance.choice(tuple(Colour)), clock,

@@ -66,7 +66,6 @@ class Daemon:
         self._thread.join()
 
     def connect(self) -> http.client.HTTPConnection:
-        assert self.web.address is not None
         return http.client.HTTPConnection(self.web.address, timeout=PATIENCE_S)
 
     def get(self, path: str, method: str = "GET", **headers: str) -> Reply:

@@ -16,8 +16,6 @@ from tests.lichessbot.control.status_of import GAME, STATUS
 
 def later(status: Status, seconds: float) -> Status:
     """A status as it is some seconds later, if nothing happens: White's clock runs in both games."""
-    events = status.connection.events
-    assert events is not None
     games = [
         replace(
             game,

@@ -85,13 +85,10 @@ class Recording:
         self.state(moves)
 
     def finished(self, over: GameOver = WON) -> ArchivedGame:
-        game = self.recorder.finish(over)
-        assert game is not None
-        return game.completed(self.store.on_disk)
+        return self.recorder.finish(over).completed(self.store.on_disk)
 
     def read(self, over: GameOver = WON) -> chess.pgn.Game:
         whole = self.finished(over)
         game = chess.pgn.read_game(io.StringIO(pgn_of(whole.record, whole.moves, "https://lichess.org")))
-        assert game is not None
         assert game.errors == []
         return game

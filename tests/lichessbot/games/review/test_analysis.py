@@ -31,16 +31,12 @@ def engine() -> Iterator[SimpleEngine]:
 
 def test_the_trap_is_found_and_the_same_each_time(engine: SimpleEngine) -> None:
     first = analyse(GAME, MOVES, engine, NODES)
-    process_id = engine._engine.process_id
-    assert process_id is not None
-    assert os.getpriority(os.PRIO_PROCESS, process_id) >= 10, "engines that play have 5"
+    assert os.getpriority(os.PRIO_PROCESS, engine._engine.process_id) >= 10, "engines that play have 5"
     engine.close()
     again = analyse(GAME, MOVES, engine, NODES)
     assert first.positions == again.positions
     assert (first.nodes, first.engine.split()[0]) == (NODES, "lichessbot-engine")
-    review = review_of(GAME, MOVES, first)
-    assert review is not None
-    assert review.turning_points[0].written == "5. Nxf7??"
+    assert review_of(GAME, MOVES, first).turning_points[0].written == "5. Nxf7??"
     assert [mate_in(it.score_cp) for it in first.positions[-2:]] == [-1, -1]
     assert [len(it.line.split()) > 1 for it in (first.positions[0], first.positions[-1])] == [True, False]
 

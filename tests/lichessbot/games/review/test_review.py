@@ -16,9 +16,7 @@ BLUNDER, MISTAKE, INACCURACY = accuracy.Judgement
 
 
 def review(scores: list[int] = SCORES, lines: dict[int, str] = LINES) -> Review:
-    found = review_of(GAME, MOVES, reviewed(scores, lines))
-    assert found is not None
-    return found
+    return review_of(GAME, MOVES, reviewed(scores, lines))
 
 
 def test_mistakes_are_named_with_what_was_better() -> None:
@@ -60,10 +58,8 @@ def test_a_game_that_black_begins_counts_his_moves() -> None:
     game = replace(GAME, initial_fen="4k3/4r3/8/8/8/8/4R3/4K3 b - - 0 30")
     moves = [MoveRecord(1, "e8d8"), MoveRecord(2, "e2e7")]
     found = review_of(game, moves, reviewed([0, 500, 520], {0: "e7e2"}))
-    assert found is not None
     (mistake,) = found.mistakes
     assert (mistake.written, mistake.side, mistake.better) == ("30... Kd8??", Colour.BLACK, "Rxe2+")
-    assert found.accuracies is not None
     assert found.accuracies["black"] < 20 < 99 < found.accuracies["white"]
 
 

@@ -141,7 +141,6 @@ def test_a_review_pauses_between_two_positions_without_its_engine(
     bench.over()
     assert begun.wait(PATIENCE_S)
     worker = bench.reviewer._worker
-    assert worker is not None
     await_core = worker._may_search.wait
 
     def wait_for_long() -> bool:
@@ -161,7 +160,6 @@ def test_the_end_of_the_daemon_drops_reviews(
 ) -> None:
     bench.over()
     worker = bench.reviewer._worker
-    assert worker is not None
     bench.reviewer.close()
     worker.join(PATIENCE_S)
     assert not worker.is_alive()
@@ -243,7 +241,6 @@ def test_the_chat_of_a_game_is_read_three_times_after_its_end(bench: Bench) -> N
     began = time.monotonic()
     bench.over(is_wanted=False)
     wake_at = bench.reviewer.wake_at
-    assert wake_at is not None
     over_at = wake_at - LOOK_S
     assert began <= over_at <= time.monotonic()
     for times in (1, 3, 9):
@@ -253,7 +250,6 @@ def test_the_chat_of_a_game_is_read_three_times_after_its_end(bench: Bench) -> N
         bench.sent.clear()
         assert wake_at == pytest.approx(over_at + times * LOOK_S)
         wake_at = bench.reviewer.wake_at
-        assert wake_at is not None
     bench.reviewer.tick(wake_at)
     assert (bench.reviewer.wake_at, bench.sent) == (None, [])
 

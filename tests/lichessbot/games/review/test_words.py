@@ -13,9 +13,7 @@ WHITE, BLACK = Colour.WHITE, Colour.BLACK
 
 
 def of_scores(scores: list[int]) -> Review:
-    found = review_of(GAME, MOVES, reviewed(scores))
-    assert found is not None
-    return found
+    return review_of(GAME, MOVES, reviewed(scores))
 
 
 def test_two_turning_points_are_said_from_the_opponents_view() -> None:

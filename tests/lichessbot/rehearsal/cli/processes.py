@@ -49,7 +49,6 @@ def interrupt(process: subprocess.Popen[str]) -> str:
 
 
 def read_until(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
-    assert process.stdout is not None
     seen = []
     for line in process.stdout:
         seen.append(line)

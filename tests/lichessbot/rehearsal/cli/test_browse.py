@@ -55,7 +55,6 @@ def test_a_person_mates_the_bot_and_ctrl_c_ends_everything(
     assert marked(mark) == []
     assert list(tmp_path.glob("lichessbot-rehearsal-*")) == []
     played = chess.pgn.read_game(io.StringIO(pgn.read_text()))
-    assert played is not None
     assert (played.headers["White"], played.headers["Result"]) == ("You", "1-0")
     assert played.end().board().is_checkmate()
 

@@ -58,7 +58,6 @@ def match(lichess: RehearsalServer, bot: Client, plan: Plan) -> Iterator[tuple[M
     def begin() -> tuple[HouseBots, Match]:
         house_bots = HouseBots(lichess.site)
         grant = lichess.site.accounts.grant(bot.token or "")
-        assert grant is not None
         injector = FaultInjector(lichess.site, grant, FaultPlan())
         it = Match(lichess.site, house_bots, grant.account, plan, injector, said.append)
         it.fill()
@@ -230,7 +229,6 @@ def test_unanswered_challenge_is_a_failed_game(
 def test_a_challenge_that_is_withdrawn_for_good_is_a_failed_game(lichess: RehearsalServer, bot: Client) -> None:
     with match(lichess, bot, replace(PLAN, games=1)) as (it, _):
         challenge = it.pairings[0].challenge
-        assert challenge is not None
         lichess.call(lambda: lichess.site.cancel(challenge.id, challenge.challenger))
         finish(it, lichess)
         assert (it.pairings[0].outcome, it.pairings[0].reason) == (Outcome.FAILED, "challenge not answered")

@@ -21,7 +21,6 @@ challenge: {concurrency: 1, block_list_files: [bad.txt, /etc/bad.txt]}
 matchmaking: {block_list_files: bots.txt}
 """)
     settings = own_config(config)
-    assert settings is not None
     assert settings["engine"] == {
         "command": [f"{tmp_path}/engines/mine", "-x"],
         "working_dir": f"{tmp_path}/nets",
@@ -46,9 +45,7 @@ engine:
   interpreter: venv/bin/python
   polyglot: {book: {standard: mine.bin, selection: best_move, min_weight: 2}}
 """)
-    settings = own_config(config)
-    assert settings is not None
-    assert settings["engine"] == {
+    assert own_config(config)["engine"] == {
         "dir": f"{tmp_path}/engines",
         "name": "mine.py",
         "interpreter": f"{tmp_path}/venv/bin/python",

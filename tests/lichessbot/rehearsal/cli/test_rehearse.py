@@ -179,7 +179,6 @@ def test_a_dead_daemon_fails_the_rehearsal(rehearsal: list[subprocess.Popen[str]
     process = start(rehearsal, "--clock", "300+0")
     read_until(process, "started")
     kill_daemon(mark)
-    assert process.stdout is not None
     output = process.stdout.read()
     assert process.wait(PATIENCE_S) == command.EXIT_BAD
     assert "the daemon ended by itself with exit code -9" in output

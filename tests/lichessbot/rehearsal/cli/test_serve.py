@@ -119,7 +119,6 @@ def test_a_reader_that_goes_away_ends_the_rehearsal_and_breaks_no_answer(
     events = client.events()
     challenge = events.next("challenge")["challenge"]
     read_until(process, "event stream is open")
-    assert process.stdout is not None
     process.stdout.close()
     assert client.post(f"/api/challenge/{challenge['id']}/accept").status_code == 200
     assert process.wait(PATIENCE_S) != command.EXIT_GOOD

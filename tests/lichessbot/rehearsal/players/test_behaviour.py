@@ -55,7 +55,6 @@ def play(lichess: RehearsalServer) -> Iterator[Play]:
         for account in (bot, other):
             house_bots.add(account, lambda game_id: RandomOpponent("1"))
         grant = site.accounts.grant(site.accounts.issue_token(bot))
-        assert grant is not None
         schedule = FaultInjector(site, grant, FaultPlan()).schedule
         Behaviour(site, bot, schedule, 1.0, seed)
         site.observe(note)

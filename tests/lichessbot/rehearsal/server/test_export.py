@@ -20,7 +20,6 @@ MATE = "f2f3 e7e5 g2g4 d8h4"
 
 def read(pgn: str) -> chess.pgn.Game:
     game = chess.pgn.read_game(io.StringIO(pgn))
-    assert game is not None
     assert not game.errors
     return game
 
