@@ -96,6 +96,11 @@ def _at_info(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "lichessbot")
 
 
+@pytest.fixture
+def game(caplog: pytest.LogCaptureFixture) -> Listener:
+    return Listener(caplog)
+
+
 def test_a_game_begins_with_all_that_people_ask_for(caplog: pytest.LogCaptureFixture) -> None:
     assert Listener(caplog).full() == [
         f"started against GM Ferdinand (2203), rated blitz 3+2, standard, we play white: {URL}/{GAME}"
@@ -117,10 +122,7 @@ def test_games_differ(caplog: pytest.LogCaptureFixture, changes: dict[str, Any],
     assert told in line
 
 
-def test_each_move_has_number_name_clocks_and_for_ours_evaluation_speed_and_source(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    game = Listener(caplog)
+def test_each_move_has_number_name_clocks_and_for_ours_evaluation_speed_and_source(game: Listener) -> None:
     game.full(time_ms=180_000)
     game.play(1, "g1f3", SourceAnswer(GAME, 1, ("g1f3",), "own_book"))
     assert game.state("g1f3", time_ms=180_000) == ["  1.   Nf3      us   3:00  them   3:00  own book"]
@@ -131,8 +133,7 @@ def test_each_move_has_number_name_clocks_and_for_ours_evaluation_speed_and_sour
     ]
 
 
-def test_our_move_and_the_answer_to_it_may_come_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_our_move_and_the_answer_to_it_may_come_in_one_line(game: Listener) -> None:
     game.full()
     game.think(1, "e2e4", SearchInfo(depth=3, score="mate 3"))
     assert game.state("e2e4 e7e5") == [
@@ -141,8 +142,7 @@ def test_our_move_and_the_answer_to_it_may_come_in_one_line(caplog: pytest.LogCa
     ]
 
 
-def test_a_line_that_comes_again_or_late_tells_no_move_twice(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_a_line_that_comes_again_or_late_tells_no_move_twice(game: Listener) -> None:
     game.full()
     assert len(game.state("e2e4 e7e5")) == 2
     assert game.state("e2e4 e7e5") == []
@@ -150,8 +150,7 @@ def test_a_line_that_comes_again_or_late_tells_no_move_twice(caplog: pytest.LogC
     assert len(game.state("e2e4 e7e5 g1f3")) == 1
 
 
-def test_moves_that_were_taken_back_are_followed_by_those_played_instead(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_moves_that_were_taken_back_are_followed_by_those_played_instead(game: Listener) -> None:
     game.full()
     game.state("e2e4 e7e5 g1f3")
     game.log.note_action(AnswerTakeback(GAME, granted=True))
@@ -160,8 +159,7 @@ def test_moves_that_were_taken_back_are_followed_by_those_played_instead(caplog:
     assert game.state("e2e4 c7c5") == ["  1... c5       us   1:00  them   1:00"]
 
 
-def test_a_move_without_a_choice_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_a_move_without_a_choice_says_so(game: Listener) -> None:
     game.full()
     game.think(1, "f2f3")
     game.play(3, "e1f2")
@@ -170,18 +168,14 @@ def test_a_move_without_a_choice_says_so(caplog: pytest.LogCaptureFixture) -> No
     assert told[2] == "  2.   Kf2      us   1:00  them   1:00  only move"
 
 
-def test_a_move_that_is_sent_again_keeps_its_source(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_a_move_that_is_sent_again_keeps_its_source(game: Listener) -> None:
     game.full()
     game.think(1, "e2e4")
     game.think(1, "e2e4")
     assert game.state("e2e4")[0].endswith("engine")
 
 
-def test_the_engine_may_choose_among_the_moves_of_a_source_and_the_daemon_may_move_itself(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    game = Listener(caplog)
+def test_the_engine_may_choose_among_the_moves_of_a_source_and_the_daemon_may_move_itself(game: Listener) -> None:
     game.full()
     game.play(1, "d2d4", BestMove(GAME, 1, "d2d4"), "syzygy")
     assert game.state("d2d4")[0].endswith("syzygy, engine")
@@ -192,8 +186,7 @@ def test_the_engine_may_choose_among_the_moves_of_a_source_and_the_daemon_may_mo
     assert game.state("d2d4 d7d5 c2c4")[0].endswith("them   1:00  fallback")
 
 
-def test_a_game_from_before_the_start_of_the_daemon_is_continued(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_a_game_from_before_the_start_of_the_daemon_is_continued(game: Listener) -> None:
     (line,) = game.full("e2e4 e7e5 g1f3")
     assert line.startswith("continued after 2 moves against GM Ferdinand (2203), rated")
     assert game.state("e2e4 e7e5 g1f3 b8c6") == ["  2... Nc6      us   1:00  them   1:00"]
@@ -207,8 +200,7 @@ def test_an_opponents_move_before_the_stream_opens_starts_the_game(
     assert second.startswith("  1.   e4")
 
 
-def test_a_lost_stream_is_told_and_that_it_is_back(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_a_lost_stream_is_told_and_that_it_is_back(game: Listener) -> None:
     game.full()
     assert game.hear(StreamLost(GAME, "the connection was reset", timedelta(seconds=2))) == [
         "warning: lost the game's stream (the connection was reset); retrying in 2 s"
@@ -231,15 +223,13 @@ def test_numbers_and_castling_follow_the_position_that_the_game_began_with(
     assert game.state("e8h8 e1a1") == [" 30... O-O", " 31.   O-O-O"]
 
 
-def test_chat_names_the_room_and_the_author_and_leaves_out_what_lichess_says(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_chat_names_the_room_and_the_author_and_leaves_out_what_lichess_says(game: Listener) -> None:
     assert game.chat("player", "Ferdinand", "hello") == ["chat, Ferdinand: hello"]
     assert game.chat("spectator", "Eve", "warning:\x1b[2J") == [r"spectators' chat, Eve: warning:\x1b[2J"]
     assert game.chat("player", "lichess", "White offers draw") == []
 
 
-def test_a_draw_accepted_with_the_only_move_is_told_as_accepted(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_a_draw_accepted_with_the_only_move_is_told_as_accepted(game: Listener) -> None:
     game.full("e2e4 e7e5 d1h5")
     game.told()
     offer = GameState.model_validate(state("e2e4 e7e5 d1h5 b8c6", "bdraw"))
@@ -250,8 +240,7 @@ def test_a_draw_accepted_with_the_only_move_is_told_as_accepted(caplog: pytest.L
     assert game.told() == []
 
 
-def test_draw_offers_of_both_sides_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_draw_offers_of_both_sides_are_told_once(game: Listener) -> None:
     game.full()
     assert game.play(1, "e2e4", draw=True) == ["we offer a draw"]
     assert game.play(1, "e2e4", draw=True) == [], "sent again"
@@ -262,8 +251,7 @@ def test_draw_offers_of_both_sides_are_told_once(caplog: pytest.LogCaptureFixtur
     assert game.play(5, "f1c4", draw=True) == ["we accept the draw"]
 
 
-def test_an_opponent_who_leaves_and_what_follows(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_an_opponent_who_leaves_and_what_follows(game: Listener, caplog: pytest.LogCaptureFixture) -> None:
     assert game.hear(StreamEvent(GAME, OpponentGone(gone=True), 0.0)) == ["the opponent has left"]
     assert game.hear(StreamEvent(GAME, OpponentGone(gone=True), 5.0)) == [], "the countdown goes on"
     assert game.hear(StreamEvent(GAME, OpponentGone(gone=False), 0.0)) == ["the opponent is back"]
@@ -298,10 +286,7 @@ def test_what_fails_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
         (GameStatus.UNKNOWN_FINISH, None, "ended against Ferdinand: for an unknown reason, 2 moves"),
     ],
 )
-def test_a_game_ends_in_words(
-    caplog: pytest.LogCaptureFixture, status: GameStatus, winner: Colour | None, told: str
-) -> None:
-    game = Listener(caplog)
+def test_a_game_ends_in_words(game: Listener, status: GameStatus, winner: Colour | None, told: str) -> None:
     game.full("e2e4 e7e5 d1h5")
     assert game.end(status, winner, plies=3) == [told]
 
@@ -331,8 +316,7 @@ def test_the_board_tells_which_rule_made_a_draw(
 
 
 @pytest.mark.parametrize("seen", ["f2f3 e7e5 g2g4", "f2f3 e7e5"])
-def test_moves_are_told_even_if_the_end_comes_first(caplog: pytest.LogCaptureFixture, seen: str) -> None:
-    game = Listener(caplog)
+def test_moves_are_told_even_if_the_end_comes_first(game: Listener, seen: str) -> None:
     game.full(seen)
     game.play(3, "g2g4")
     board = Board().after("f2f3", "e7e5", "g2g4", "d8h4")
@@ -344,8 +328,7 @@ def test_moves_are_told_even_if_the_end_comes_first(caplog: pytest.LogCaptureFix
     ]
 
 
-def test_a_move_refused_after_a_third_repetition_is_no_trouble(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_a_move_refused_after_a_third_repetition_is_no_trouble(game: Listener) -> None:
     twice = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1"
     game.full(twice)
     refused = CommandFailed(SendMove(GAME, 8, "f6g8"), Refused(400, "Not your turn, or game already over"))
@@ -354,17 +337,13 @@ def test_a_move_refused_after_a_third_repetition_is_no_trouble(caplog: pytest.Lo
     assert game.hear(refused) == []
 
 
-def test_a_game_that_was_over_before_we_came_has_only_an_end(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_a_game_that_was_over_before_we_came_has_only_an_end(game: Listener) -> None:
     assert game.full("e2e4 e7e5", status="resign", winner="white") == []
     assert game.end(GameStatus.RESIGN, Colour.WHITE, 2) == ["won against Ferdinand: resignation, 1 move"]
 
 
 @pytest.mark.parametrize(("facts", "told"), [({"color": "black"}, "lost"), ({}, "ended")])
-def test_the_event_stream_alone_may_tell_the_end(
-    caplog: pytest.LogCaptureFixture, facts: dict[str, str], told: str
-) -> None:
-    game = Listener(caplog)
+def test_the_event_stream_alone_may_tell_the_end(game: Listener, facts: dict[str, str], told: str) -> None:
     end = {"gameId": GAME, "variant": {"key": "standard"}, **facts}
     game.log.note(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0), awaited=False)
     assert game.end(GameStatus.RESIGN, Colour.WHITE) == [f"{told} against Ferdinand: resignation, 0 moves"]
@@ -376,8 +355,7 @@ def test_a_game_whose_stream_never_opened_has_an_end_as_well(caplog: pytest.LogC
     ]
 
 
-def test_moves_that_our_rules_refuse_are_left_to_the_game(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_moves_that_our_rules_refuse_are_left_to_the_game(game: Listener, caplog: pytest.LogCaptureFixture) -> None:
     game.full()
     assert game.state("e2e5") == []
     assert game.full("e2e4") == ["  1.   e4       us   1:00  them   1:00"]
@@ -422,10 +400,7 @@ def test_what_was_played_has_clocks_and_for_ours_source_and_evaluation_from_whit
     )
 
 
-def test_what_was_played_follows_takebacks_and_begins_with_the_moves_before_we_came(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    game = Listener(caplog)
+def test_what_was_played_follows_takebacks_and_begins_with_the_moves_before_we_came(game: Listener) -> None:
     game.full("e2e4 e7e5")
     game.think(3, "g1f3")
     game.state("e2e4 e7e5 g1f3")
@@ -438,8 +413,7 @@ def test_what_was_played_follows_takebacks_and_begins_with_the_moves_before_we_c
     assert [(it.ply, it.san, it.source) for it in game.log.played[2:]] == [(3, "Bc4", None)]
 
 
-def test_the_latest_lines_of_the_chat_are_kept_as_they_came(caplog: pytest.LogCaptureFixture) -> None:
-    game = Listener(caplog)
+def test_the_latest_lines_of_the_chat_are_kept_as_they_came(game: Listener) -> None:
     game.chat("player", "lichess", "White offers draw")
     for number in range(29):
         game.chat("spectator", "Eve", f"{number}<script>")

@@ -151,6 +151,15 @@ HEARTBEAT_S = TIMEOUTS.heartbeat.total_seconds()
 WITHOUT_EVENTS_S = TIMEOUTS.playing_without_events.total_seconds()
 
 
+@pytest.fixture
+def schedule() -> ListSchedule:
+    """The schedule while its first request is under way."""
+    schedule = ListSchedule(TIMEOUTS)
+    schedule.want(NOW)
+    schedule.begin(NOW)
+    return schedule
+
+
 def test_no_list_is_requested_without_a_reason() -> None:
     schedule = ListSchedule(TIMEOUTS)
     assert schedule.wake_at is None
@@ -167,10 +176,7 @@ def test_many_reasons_make_one_request() -> None:
     assert not schedule.begin(NOW + SPACING_S)
 
 
-def test_a_reason_during_a_request_needs_another_one() -> None:
-    schedule = ListSchedule(TIMEOUTS)
-    schedule.want(NOW)
-    schedule.begin(NOW)
+def test_a_reason_during_a_request_needs_another_one(schedule: ListSchedule) -> None:
     schedule.want(NOW + 0.1)
     assert not schedule.begin(NOW + 60), "one at a time"
     schedule.done(NOW + 0.2)
@@ -190,18 +196,12 @@ def test_a_doubt_that_one_list_may_not_end_has_more_lists_read() -> None:
     assert pauses_s == [3, 6, 12, 24, 48, 96, HEARTBEAT_S, HEARTBEAT_S, HEARTBEAT_S]
 
 
-def test_a_failed_request_is_repeated() -> None:
-    schedule = ListSchedule(TIMEOUTS)
-    schedule.want(NOW)
-    schedule.begin(NOW)
+def test_a_failed_request_is_repeated(schedule: ListSchedule) -> None:
     schedule.done(NOW + 15, Unreachable("gone"))
     assert schedule.begin(NOW + 15 + SPACING_S)
 
 
-def test_a_failed_request_is_not_repeated_at_once_for_want_of_events() -> None:
-    schedule = ListSchedule(TIMEOUTS)
-    schedule.want(NOW)
-    schedule.begin(NOW)
+def test_a_failed_request_is_not_repeated_at_once_for_want_of_events(schedule: ListSchedule) -> None:
     schedule.done(NOW + 1)
     assert schedule.begin(NOW + 1 + HEARTBEAT_S)
     schedule.no_events()
@@ -232,19 +232,13 @@ def test_a_refused_list_is_requested_as_rarely_as_when_nothing_is_wrong() -> Non
     assert set(pauses(Refused(403, "Missing scope"))) == {HEARTBEAT_S}
 
 
-def test_the_list_is_requested_regularly() -> None:
-    schedule = ListSchedule(TIMEOUTS)
-    schedule.want(NOW)
-    schedule.begin(NOW)
+def test_the_list_is_requested_regularly(schedule: ListSchedule) -> None:
     schedule.done(NOW)
     assert not schedule.begin(NOW + HEARTBEAT_S - 1)
     assert schedule.begin(NOW + HEARTBEAT_S)
 
 
-def test_without_events_the_list_is_requested_more_often() -> None:
-    schedule = ListSchedule(TIMEOUTS)
-    schedule.want(NOW)
-    schedule.begin(NOW)
+def test_without_events_the_list_is_requested_more_often(schedule: ListSchedule) -> None:
     schedule.no_events()
     assert schedule.wake_at is None, "one is under way"
     schedule.done(NOW + 1)
@@ -252,10 +246,7 @@ def test_without_events_the_list_is_requested_more_often() -> None:
     assert schedule.wake_at == NOW + 1 + WITHOUT_EVENTS_S
 
 
-def test_without_events_a_list_that_does_not_come_is_not_requested_more_often() -> None:
-    schedule = ListSchedule(TIMEOUTS)
-    schedule.want(NOW)
-    schedule.begin(NOW)
+def test_without_events_a_list_that_does_not_come_is_not_requested_more_often(schedule: ListSchedule) -> None:
     schedule.done(NOW, Refused(403, "Missing scope"))
     schedule.no_events()
     assert schedule.wake_at == NOW + HEARTBEAT_S

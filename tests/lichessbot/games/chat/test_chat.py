@@ -17,10 +17,16 @@ from tests.lichessbot.games.chat.bench import FERDINAND, GAME, PLAYER, SPACING_S
 EVERYBODYS = ("name", "motor", "level", "ping", "variants", "draw", "takeback", "queue", "stats")
 
 
-@pytest.mark.parametrize("text", ["!help", "!commands", "  !HELP me"])
-def test_help_names_the_commands(text: str) -> None:
+@pytest.fixture
+def bench() -> ChatBench:
+    """A chat after the greeting."""
     bench = ChatBench()
     bench.meet()
+    return bench
+
+
+@pytest.mark.parametrize("text", ["!help", "!commands", "  !HELP me"])
+def test_help_names_the_commands(bench: ChatBench, text: str) -> None:
     answer = bench.answer(text)
     assert all(f"!{word}" in answer for word in (*EVERYBODYS, "review", "wait"))
     assert "!eval" not in answer
@@ -29,24 +35,18 @@ def test_help_names_the_commands(text: str) -> None:
 
 
 @pytest.mark.parametrize("room", ["player", "spectator"])
-def test_help_fits_into_a_line_of_lichess(room: str) -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_help_fits_into_a_line_of_lichess(bench: ChatBench, room: str) -> None:
     assert bench.answer("!help", room).endswith(".")    # a longer text would be cut
 
 
 @pytest.mark.parametrize("room", ["player", "spectator"])
-def test_motor_tells_the_engine(room: str) -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_motor_tells_the_engine(bench: ChatBench, room: str) -> None:
     assert bench.answer("!motor", room) == "I play with Aleph 1.0."
     bench.engine_name = ""
     assert bench.answer("!motor", room) == "I play with an engine that is still starting."
 
 
-def test_ping_tells_the_round_trip_of_the_last_move() -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_ping_tells_the_round_trip_of_the_last_move(bench: ChatBench) -> None:
     assert bench.answer("!ping") == "I have not measured a move of this game yet."
     bench.round_trip_s = 0.0416
     assert bench.answer("!ping") == "My last move took 42 ms to Lichess and back."
@@ -98,9 +98,7 @@ def test_takeback_tells_how_many_are_left() -> None:
     assert bench.answer("!takeback") == "I grant up to 1 takeback in a game; used so far: 0."
 
 
-def test_name_answers_with_the_engine() -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_name_answers_with_the_engine(bench: ChatBench) -> None:
     answer = bench.answer("!name")
     assert answer.startswith("TestBot runs lichessbot ")
     assert answer.endswith(" with Aleph 1.0.")
@@ -117,9 +115,7 @@ def test_name_answers_with_the_engine() -> None:
         ("player", "TestBot", False),
     ],
 )
-def test_the_opponent_does_not_get_the_evaluation(room: str, username: str, told: bool) -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_the_opponent_does_not_get_the_evaluation(bench: ChatBench, room: str, username: str, told: bool) -> None:
     bench.board = Board()
     summary = SearchInfo(depth=12, nodes=3456, score="cp -31", pv="e2e4 e7e5")
     list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
@@ -142,9 +138,7 @@ def test_the_opponent_does_not_get_the_evaluation(room: str, username: str, told
         ("e2e4 e7e5 g1f3 b8c6 f1c4", "My latest variation has been played."),
     ],
 )
-def test_pv_shows_what_is_left_of_the_variation(moves: str, shown: str) -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_pv_shows_what_is_left_of_the_variation(bench: ChatBench, moves: str, shown: str) -> None:
     summary = SearchInfo(depth=9, nodes=1, score="cp 1", pv="e2e4 e7e5 g1f3 b8c6 f1c4")
     list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
     for move in moves.split():
@@ -159,9 +153,7 @@ def test_pv_shows_what_is_left_of_the_variation(moves: str, shown: str) -> None:
         ("d2d4 e7e5", "1... e5 2. Nf3 Nc6"),  # after a takeback
     ],
 )
-def test_pv_counts_from_the_position_that_was_searched(moves: str, shown: str) -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_pv_counts_from_the_position_that_was_searched(bench: ChatBench, moves: str, shown: str) -> None:
     bench.board.push("e2e4")
     summary = SearchInfo(depth=9, nodes=1, score="cp 1", pv="e7e5 g1f3 b8c6")
     list(bench.chat.handle(BestMove(GAME, 1, "e7e5", summary), bench.now))
@@ -171,9 +163,7 @@ def test_pv_counts_from_the_position_that_was_searched(moves: str, shown: str) -
     assert bench.answer("!pv", "spectator", "Somebody") == shown
 
 
-def test_queue_names_as_many_challengers_as_a_line_holds() -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_queue_names_as_many_challengers_as_a_line_holds(bench: ChatBench) -> None:
     assert bench.answer("!queue") == "Nobody is waiting for a game."
     bench.queue = ["Karl", "Maia"]
     assert bench.answer("!queue") == "Waiting for a game: Karl, Maia"
@@ -181,9 +171,7 @@ def test_queue_names_as_many_challengers_as_a_line_holds() -> None:
     assert len(bench.answer("!queue")) <= LONGEST_CHAT_LINE
 
 
-def test_an_endless_variation_is_cut() -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_an_endless_variation_is_cut(bench: ChatBench) -> None:
     summary = SearchInfo(depth=12, nodes=3456, score="mate 9", pv="g1f3 g8f6 f3g1 f6g8 " * 25)
     list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
     answer = bench.answer("!eval", "spectator", "Somebody")
@@ -198,33 +186,25 @@ def test_an_endless_variation_is_cut() -> None:
         ("cp 35", "e2e4 e2e4", "+0.35 for me at depth 12, 3456 positions: 1. e4"),  # from a careless engine
     ],
 )
-def test_an_evaluation_is_told_in_the_words_of_players(score: str, pv: str, told: str) -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_an_evaluation_is_told_in_the_words_of_players(bench: ChatBench, score: str, pv: str, told: str) -> None:
     summary = SearchInfo(depth=12, nodes=3456, score=score, pv=pv)
     list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
     bench.board.push("d2d4")
     assert bench.answer("!eval", "spectator", "Somebody") == told
 
 
-def test_a_move_without_a_search_leaves_the_evaluation_of_the_last_search() -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_a_move_without_a_search_leaves_the_evaluation_of_the_last_search(bench: ChatBench) -> None:
     for summary in (SearchInfo(depth=12, nodes=3456, score="cp 35", pv="e2e4 e7e5"), SearchInfo()):
         list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
     assert bench.answer("!eval", "spectator", "Somebody").startswith("+0.35 for me at depth 12")
 
 
 @pytest.mark.parametrize("command", ["!eval", "!pv"])
-def test_before_the_first_search_there_is_no_evaluation(command: str) -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_before_the_first_search_there_is_no_evaluation(bench: ChatBench, command: str) -> None:
     assert bench.answer(command, "spectator", "Somebody") == "I have not searched yet."
 
 
-def test_wait_gives_time_for_the_first_move_up_to_a_limit() -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_wait_gives_time_for_the_first_move_up_to_a_limit(bench: ChatBench) -> None:
     answers = [bench.line("!wait") for _ in range(5)]
     assert answers[0] == [PostponeAbort(), Say(GAME, PLAYER, "I wait 60 seconds longer for the first move.")]
     assert answers[3:] == [[Say(GAME, PLAYER, "I have waited long enough.")]] * 2
@@ -244,9 +224,7 @@ def test_wait_promises_nothing_where_we_abort_no_game(facts: dict[str, Any], ans
     assert bench.line("!wait") == [Say(GAME, PLAYER, answer)]
 
 
-def test_wait_is_refused_to_spectators() -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_wait_is_refused_to_spectators(bench: ChatBench) -> None:
     assert bench.line("!wait", "spectator") == []
 
 
@@ -261,9 +239,7 @@ def test_wait_is_refused_to_spectators() -> None:
         (Board("4k3/7p/8/8/8/8/P7/4K3 b - - 0 1"), "h7h6 a2a3", False),
     ],
 )
-def test_wait_is_refused_to_an_opponent_who_has_moved(start: Board, moves: str, waits: bool) -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_wait_is_refused_to_an_opponent_who_has_moved(bench: ChatBench, start: Board, moves: str, waits: bool) -> None:
     bench.board = start.copy()
     for move in moves.split():
         bench.board.push(move)
@@ -283,9 +259,7 @@ def test_wait_is_refused_to_an_opponent_who_has_moved(start: Board, moves: str, 
         ("!help", "player", "lichess"),
     ],
 )
-def test_other_lines_are_not_answered(text: str, room: str, username: str) -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_other_lines_are_not_answered(bench: ChatBench, text: str, room: str, username: str) -> None:
     assert bench.line(text, room, username) == []
 
 
@@ -297,32 +271,24 @@ def test_commands_before_the_first_state_are_ignored() -> None:
     assert list(bench.chat.handle(read, bench.now)) == []
 
 
-def test_answers_never_look_like_commands() -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_answers_never_look_like_commands(bench: ChatBench) -> None:
     for command in ("help", *EVERYBODYS, "eval", "pv", "wait"):
         for action in bench.line(f"!{command}"):
             assert not isinstance(action, Say) or not action.text.startswith("!")
 
 
-def test_a_command_too_soon_after_an_answer_takes_effect_without_one() -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_a_command_too_soon_after_an_answer_takes_effect_without_one(bench: ChatBench) -> None:
     bench.answer("!help")
     wait, review = (ChatLine(room="player", username="Ferdinand", text=text) for text in ("!wait", "!review"))
     assert [bench.hear(wait), bench.hear(review)] == [[PostponeAbort()], [RecordAction(LimitedAction.REVIEW)]]
 
 
-def test_spectators_take_no_answer_from_the_opponent() -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_spectators_take_no_answer_from_the_opponent(bench: ChatBench) -> None:
     assert sum(len(bench.line("!help", "spectator", f"Somebody{number}")) for number in range(60)) == 50
     assert len(bench.line("!wait")) == 2
 
 
-def test_answers_are_spaced_and_limited_in_each_room() -> None:
-    bench = ChatBench()
-    bench.meet()
+def test_answers_are_spaced_and_limited_in_each_room(bench: ChatBench) -> None:
     line = ChatLine(room="player", username="Ferdinand", text="!name")
     bench.hear(ChatLine(room="player", username="Ferdinand", text="hello"))    # costs no answer
     assert [len(bench.hear(line)) for _ in range(5)] == [1, 0, 0, 0, 0]
