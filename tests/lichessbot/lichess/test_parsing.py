@@ -29,12 +29,12 @@ def read(name: str) -> Any:
     return json.loads((DATA / name).read_text(encoding="utf-8"))
 
 
-def context(name: str) -> events.StreamLine:
-    return parsing.parse_account_event(json.dumps(read(name)).encode())
+def account_event(line: object) -> events.StreamLine:
+    return parsing.parse_account_event(json.dumps(line).encode())
 
 
-def game(name: str) -> events.StreamLine:
-    return parsing.parse_game_event(json.dumps(read(name)).encode())
+def game_event(line: object) -> events.StreamLine:
+    return parsing.parse_game_event(json.dumps(line).encode())
 
 
 def check_payload(path: Path) -> None:
@@ -72,7 +72,7 @@ def test_every_payload_of_another_collection_parses() -> None:
 
 
 def test_a_challenge_is_read() -> None:
-    event = context("event-challenge.json")
+    event = account_event(read("event-challenge.json"))
     assert isinstance(event, events.ChallengeReceived)
     challenge = event.challenge
     assert (challenge.id, challenge.speed, challenge.rated) == ("Qm3xT7ab", "blitz", True)
@@ -87,7 +87,7 @@ def test_what_is_shown_of_a_challenge_is_inert() -> None:
     line["challenge"] |= {"status": hostile, "speed": hostile, "variant": {"key": hostile}}
     line["challenge"]["timeControl"] = {"type": hostile}
     line["challenge"]["challenger"] |= {"id": hostile, "name": hostile, "title": hostile}
-    event = parsing.parse_account_event(json.dumps(line).encode())
+    event = account_event(line)
     assert isinstance(event, events.ChallengeReceived)
     it = event.challenge
     for shown in (it.status, it.speed, it.variant.key, str(it.time_control), it.challenger.name, it.challenger.title):
@@ -96,7 +96,7 @@ def test_what_is_shown_of_a_challenge_is_inert() -> None:
 
 
 def test_a_challenger_may_be_null() -> None:
-    event = context("event-challenge-anonymous.json")
+    event = account_event(read("event-challenge-anonymous.json"))
     assert isinstance(event, events.ChallengeReceived)
     assert event.challenge.challenger == events.ANONYMOUS
     assert event.challenge.time_control.limit is None
@@ -107,7 +107,7 @@ def test_a_challenger_may_be_null() -> None:
 def test_of_a_malformed_challenge_its_id_and_its_challenger_remain(changes: dict[str, Any]) -> None:
     line = read("event-challenge.json")
     line["challenge"] |= changes
-    event = parsing.parse_account_event(json.dumps(line).encode())
+    event = account_event(line)
     assert isinstance(event, events.UnreadableChallenge)
     assert (event.challenge.id, event.challenge.challenger.id) == ("Qm3xT7ab", "ferdinand")
     assert event.problem.startswith(f"ChallengeReceived: challenge.{next(iter(changes))}: ")
@@ -115,7 +115,7 @@ def test_of_a_malformed_challenge_its_id_and_its_challenger_remain(changes: dict
 
 def test_the_end_of_a_challenge_is_known_by_its_id() -> None:
     challenge = {"id": "Qm3xT7ab", "variant": "standard", "declineReasonKey": "later"}
-    event = parsing.parse_account_event(json.dumps({"type": "challengeDeclined", "challenge": challenge}).encode())
+    event = account_event({"type": "challengeDeclined", "challenge": challenge})
     assert isinstance(event, events.ChallengeDeclined)
     assert (event.challenge.id, event.challenge.decline_reason_key) == ("Qm3xT7ab", "later")
     canceled = parsing.parse_account_event(b'{"type":"challengeCanceled","challenge":{"id":"Qm3xT7ab"}}')
@@ -125,14 +125,14 @@ def test_the_end_of_a_challenge_is_known_by_its_id() -> None:
 @pytest.mark.parametrize("challenge", [None, "?", {}, {"id": "../account"}, {"id": []}])
 def test_a_challenge_without_an_id_is_unreadable(challenge: object) -> None:
     with pytest.raises(UnreadableLine, match=r"^(ChallengeReceived|Challenge): "):
-        parsing.parse_account_event(json.dumps({"type": "challenge", "challenge": challenge}).encode())
+        account_event({"type": "challenge", "challenge": challenge})
 
 
 def test_the_built_in_ai_has_no_id() -> None:
-    event = context("event-gameStart-ai.json")
+    event = account_event(read("event-gameStart-ai.json"))
     assert isinstance(event, events.GameStart)
     assert event.game.opponent.id is None
-    full = game("game-gameFull-ai.json")
+    full = game_event(read("game-gameFull-ai.json"))
     assert (full.white.id, str(full.white), full.clock) == (None, "AI-3", None)
 
 
@@ -142,13 +142,13 @@ def test_an_anonymous_player_has_neither_id_nor_name() -> None:
 
 def test_an_id_in_capitals_is_the_same_user() -> None:
     line = read("game-gameFull.json")
-    full = parsing.parse_game_event(json.dumps({**line, "white": {"id": "TestBot", "name": "TestBot"}}).encode())
+    full = game_event({**line, "white": {"id": "TestBot", "name": "TestBot"}})
     account = parsing.validated(Account, {"id": "TESTBOT", "username": "TestBot"})
     assert full.colour_of(account.id) is Colour.WHITE
 
 
 def test_status_is_an_object_in_the_event_stream_and_a_name_in_the_game_stream() -> None:
-    finish, state = context("event-gameFinish.json"), game("game-gameState-over.json")
+    finish, state = account_event(read("event-gameFinish.json")), game_event(read("game-gameState-over.json"))
     assert isinstance(finish, events.GameFinish)
     assert (finish.game.status, finish.game.winner) == (GameStatus.OUT_OF_TIME, Colour.BLACK)
     assert (state.status, state.winner) == (GameStatus.MATE, Colour.WHITE)
@@ -179,14 +179,14 @@ def test_a_game_id_may_have_either_key() -> None:
 
 def test_an_unknown_status_counts_as_over() -> None:
     line = {**read("game-gameState.json"), "status": "quantumCollapse"}
-    assert parsing.parse_game_event(json.dumps(line).encode()).status.is_over
+    assert game_event(line).status.is_over
 
 
 @pytest.mark.parametrize("status", [20, True, [], {}, {"id": 20}, {"name": 20}])
 def test_a_status_without_a_name_does_not_end_a_game(status: object) -> None:
     line = {**read("game-gameState.json"), "status": status}
     with pytest.raises(UnreadableLine):
-        parsing.parse_game_event(json.dumps(line).encode())
+        game_event(line)
 
 
 def test_each_stream_may_have_the_other_shape_of_a_status() -> None:
@@ -204,10 +204,8 @@ def test_a_game_is_over_unless_created_or_started(status: str, over: bool) -> No
 
 @pytest.mark.parametrize("variant", [None, "standard", {}, {"key": None}, []])
 def test_a_game_whose_variant_cannot_be_read_is_played_as_standard_chess(variant: object) -> None:
-    full = parsing.parse_game_event(json.dumps({**read("game-gameFull.json"), "variant": variant}).encode())
-    start = parsing.parse_account_event(
-        json.dumps({"type": "gameStart", "game": {"id": "abcd1234", "variant": variant}}).encode()
-    )
+    full = game_event({**read("game-gameFull.json"), "variant": variant})
+    start = account_event({"type": "gameStart", "game": {"id": "abcd1234", "variant": variant}})
     assert full.variant.key == start.game.variant.key == "standard"
 
 
@@ -238,9 +236,7 @@ def test_an_unreadable_line_raises_unreadable_line(line: bytes) -> None:
 @pytest.mark.parametrize("game_id", ["../../account", "a b", "", "x" * 50, "a?b"])
 def test_an_id_that_could_change_an_address_is_unreadable(game_id: str) -> None:
     with pytest.raises(UnreadableLine):
-        parsing.parse_account_event(
-            json.dumps({"type": "gameStart", "game": {"gameId": game_id, "variant": {"key": "standard"}}}).encode()
-        )
+        account_event({"type": "gameStart", "game": {"gameId": game_id, "variant": {"key": "standard"}}})
 
 
 def nulls_in_turn(data: Any) -> list[Any]:
@@ -257,19 +253,19 @@ def nulls_in_turn(data: Any) -> list[Any]:
 def test_a_null_anywhere_parses_or_is_unreadable(name: str) -> None:
     for data in nulls_in_turn(read(name)):
         with suppress(UnreadableLine):
-            parsing.parse_account_event(json.dumps(data).encode())
+            account_event(data)
 
 
 def test_null_flags_mean_absent() -> None:
     line = {**read("game-gameFull.json"), "clock": None, "initialFen": None}
-    full = parsing.parse_game_event(json.dumps(line).encode())
+    full = game_event(line)
     assert (full.clock, full.initial_fen) == (None, "startpos")
 
 
 @pytest.mark.parametrize("initial", [None, 0.5, "180000", []])
 def test_an_unreadable_part_hides_only_the_object_around_it(initial: object) -> None:
     line = {**read("game-gameFull.json"), "clock": {"initial": initial, "increment": None}}
-    full = parsing.parse_game_event(json.dumps(line).encode())
+    full = game_event(line)
     assert full.clock is None
     assert full.state.moves
 
@@ -298,7 +294,7 @@ def test_huge_numbers_hide_no_game_and_overflow_nothing(path: Path, number: str)
 
 def test_an_absurd_clock_is_limited() -> None:
     line = {**read("game-gameState.json"), "wtime": 10**400, "btime": -(10**400)}
-    state = parsing.parse_game_event(json.dumps(line).encode())
+    state = game_event(line)
     assert (state.wtime, state.btime) == (2**31 - 1, 1 - 2**31)
 
 
@@ -309,7 +305,7 @@ def test_an_absurd_clock_is_limited() -> None:
 def test_a_clock_that_cannot_be_read_hides_no_move(sent: object, known: int) -> None:
     full = read("game-gameFull.json")
     line = {**full, "state": {**full["state"], "wtime": sent}}
-    event = parsing.parse_game_event(json.dumps(line).encode())
+    event = game_event(line)
     assert (event.state.moves, event.state.wtime) == (full["state"]["moves"], known)
     assert event.state.btime == full["state"]["btime"]
     assert ("wtime" in event.state.model_fields_set) is (known > 0)
@@ -319,7 +315,7 @@ def test_a_time_with_a_fraction_is_rounded() -> None:
     gone = parsing.parse_game_event(b'{"type":"opponentGone","gone":true,"claimWinInSeconds":8.6}')
     assert gone == events.OpponentGone(gone=True, claimWinInSeconds=9)
     line = {**read("game-gameFull.json"), "createdAt": 1_600_000_000_000.4}
-    assert parsing.parse_game_event(json.dumps(line).encode()).created_at_ms == 1_600_000_000_000
+    assert game_event(line).created_at_ms == 1_600_000_000_000
     info = parsing.parse_token_test({"lip_good": {"userId": "testbot", "expires": 1_600_000_000_000.4}}, "lip_good")
     assert info.expires == 1_600_000_000_000
 
@@ -328,7 +324,7 @@ def test_the_field_that_is_wrong_is_named_and_not_the_object_around_it() -> None
     full = read("game-gameFull.json")
     line = {**full, "state": {**full["state"], "moves": []}}
     with pytest.raises(UnreadableLine, match=r"^GameFull: state\.moves: Input should be a valid string$"):
-        parsing.parse_game_event(json.dumps(line).encode())
+        game_event(line)
     with pytest.raises(UnreadableLine, match=r"^GameStart: game\.gameId: Field required$"):
         parsing.parse_account_event(b'{"type":"gameStart","game":{"variant":{"key":"atomic"}}}')
 
