@@ -13,9 +13,8 @@ from typing import IO, Any
 from tests.fakes import forked
 from tests.fakes.rude_engine import POLITE_ENGINE
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
-from tests.patience import until
+from tests.patience import PATIENCE_S, until
 
-PATIENCE_S = 60.0
 TOKEN = "lip_secret0123456789"
 # The wait for a game to start becomes 1 s, and that for any byte on a stream 3 s, as is that for an answer to be sent.
 TIME_SCALE = "0.2"

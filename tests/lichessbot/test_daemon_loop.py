@@ -23,7 +23,6 @@ from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 from tests.lichessbot.scripted_daemon import (
     ACCOUNT,
     EVENTS,
-    PATIENCE_S,
     Daemon,
     accept,
     challenge,
@@ -35,6 +34,7 @@ from tests.lichessbot.scripted_daemon import (
     stream,
     ticking,
 )
+from tests.patience import PATIENCE_S
 
 
 def test_an_account_that_cannot_be_read_at_first_is_waited_for(lichess: ScriptedLichess, daemon: Daemon) -> None:

@@ -38,8 +38,8 @@ from lichessbot.storage.database import Database
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
+from tests.patience import PATIENCE_S, until
 
-PATIENCE_S = 60.0
 ARENA = "hL7vMrFQ"
 CONFIG = Config.model_validate({"challenge": {"concurrency": 2}, "tournaments": [{"id": ARENA}]})
 US = Account.model_validate({"id": "us", "username": "Us", "title": "BOT"})
@@ -239,10 +239,7 @@ class Hall:
     def __init__(self, store: Store, config: Config = SEEKING, timeouts: Timeouts = AT_ONCE) -> None:
         self.outbox, self.games = Outbox(), list[GameInfo]()
         self.lobby = lobby_of(store, self.outbox, self.games, config, timeouts)
-        deadline = time.monotonic() + PATIENCE_S
-        while not self.outbox.sent:
-            assert time.monotonic() < deadline, "no bot is looked for"
-            self.lobby.tick()
+        until(lambda: self.lobby.tick() or self.outbox.sent, "no bot is looked for")
 
     def hear(self, command: MatchCommand, answer: CommandResult) -> None:
         assert self.outbox.sent[-1] == command

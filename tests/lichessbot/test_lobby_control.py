@@ -34,7 +34,6 @@ from tests.lichessbot.test_lobby import (
     ARENA,
     AT_ONCE,
     CONFIG,
-    PATIENCE_S,
     SEEKING,
     US,
     Hall,
@@ -43,6 +42,7 @@ from tests.lichessbot.test_lobby import (
     game_of_a_human,
     lobby_of,
 )
+from tests.patience import until
 
 BLITZ = Terms(Variant.STANDARD, ExactClock(180, 2), True)
 
@@ -187,10 +187,7 @@ def test_matchmaking_is_switched_until_the_next_switch_whatever_is_reloaded(stor
     assert outbox.sent == []
     assert lobby.switch_matchmaking(on=True).startswith("matchmaking is on until the next restart; next attempt at ")
     lobby.reload(Config())
-    deadline = time.monotonic() + PATIENCE_S
-    while not outbox.sent:
-        assert time.monotonic() < deadline, "nobody is looked for"
-        lobby.tick()
+    until(lambda: lobby.tick() or outbox.sent, "nobody is looked for")
     assert outbox.sent == [ReadRatings()]
     state = lobby.describe().matchmaking
     assert (state.is_on, state.is_on_in_config) == (True, False)

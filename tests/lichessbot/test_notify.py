@@ -385,8 +385,7 @@ def test_the_end_waits_for_a_hanging_program_for_a_limited_time_and_names_what_w
     worker.start()
     let_go = tmp_path / "let go"
     worker.tell(NotifyConfig(command=("sh", "-c", f"until test -e '{let_go}'; do sleep 0.1; done"), timeout=60), TOLD)
-    while worker._notices.qsize():     # until the program is started
-        time.sleep(0.01)
+    until(lambda: not worker._notices.qsize())  # the program is started
     for _ in range(waiting):
         worker.tell(NotifyConfig(command=("touch", f"{tmp_path}/told")), TOLD)
     worker.close()

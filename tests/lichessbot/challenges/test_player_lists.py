@@ -20,6 +20,7 @@ from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
+from tests.patience import PATIENCE_S, until
 from tests.time_zone import FAR_EAST, in_time_zone
 
 TIMEOUTS = replace(
@@ -29,7 +30,6 @@ TIMEOUTS = replace(
     backoff_first=timedelta(seconds=0.01),
 )
 HASTY = replace(TIMEOUTS, connect=timedelta(seconds=1), list_answer=timedelta(seconds=0.4))
-PATIENCE_S = 60.0
 LIST = "Villain\n# a remark\n\n  rival_2  # another\nvillain\n"
 NAMES = frozenset({"villain", "rival_2"})
 DAY_BEGINS_S = 1_798_675_200.0    # 2026-12-31 00:00 UTC
@@ -162,12 +162,12 @@ def test_an_unreachable_server_gives_no_list(address: str) -> None:
 
 
 def hear(lists: PlayerLists, inbox: Inbox, fact: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not fact():
-        assert time.monotonic() < deadline
+    def is_true_of_what_came() -> object:
         while not inbox.empty():
             lists.update(inbox.get())
-        time.sleep(0.01)
+        return fact()
+
+    until(is_true_of_what_came)
 
 
 def test_the_last_good_list_stays_in_force_also_after_a_restart(

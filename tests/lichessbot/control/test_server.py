@@ -23,9 +23,8 @@ from lichessbot.control.commands import ControlAnswer, ControlCommand
 from lichessbot.control.server import ControlServer
 from lichessbot.control.sockets import SOCKET_NAME
 from tests.fakes.main_thread import PATIENT, FakeMainThread
-from tests.patience import until
+from tests.patience import PATIENCE_S, until
 
-PATIENCE_S = 60.0
 SHORT_S = 0.5
 ask = partial(client.ask, patience_s=PATIENCE_S)
 

@@ -20,7 +20,8 @@ from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import ScriptedLichess
 from tests.lichessbot.lichess import stream_bench
 from tests.lichessbot.lichess.outbox_bench import TIMEOUTS
-from tests.lichessbot.lichess.stream_bench import GAME, PATIENCE_S, Read
+from tests.lichessbot.lichess.stream_bench import GAME, Read
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from lichessbot.lichess.commands import (
     SendMove,
 )
 from lichessbot.timeouts import Timeouts
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 60.0
 MOVE = SendMove("abcd1234", 1, "e2e4")
 OTHER_MOVE = SendMove("wxyz9876", 1, "d2d4")
 MOVE_PATH = "/api/bot/game/abcd1234/move/e2e4"

@@ -12,8 +12,8 @@ from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamReader
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply
 from tests.lichessbot.scripted_daemon import line
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 60.0
 GAME = "abcd1234"
 EVENT_PATH, GAME_PATH = "/api/stream/event", f"/api/bot/game/stream/{GAME}"
 TIMEOUTS = replace(

@@ -13,6 +13,7 @@ import requests
 from lichessbot.lichess import connecting
 from lichessbot.lichess.connecting import Names, connect
 from lichessbot.lichess.http import configured
+from tests.patience import until
 
 NAME = "host.test"
 _REAL = socket.getaddrinfo
@@ -146,9 +147,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *answers: Any) -> NameServer:
 
 
 def until_new(names: Names) -> None:
-    deadline = time.monotonic() + 60
-    while names.addresses(NAME, 80) != NEW:
-        assert time.monotonic() < deadline
+    until(lambda: names.addresses(NAME, 80) == NEW)
 
 
 def test_a_name_server_that_hangs_does_not_delay_a_host_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,8 +189,7 @@ def test_a_lookup_that_takes_too_long_helps_the_next_attempt(monkeypatch: pytest
         names.addresses(NAME, 80)
     hanging = server.answers.pop()
     resumes.set()
-    while server.answers:
-        time.sleep(0.01)
+    until(lambda: not server.answers)
     monkeypatch.setattr(connecting, "_LOOKUP_S", 60.0)
     server.answers += [hanging, NEW]
     until_new(names)

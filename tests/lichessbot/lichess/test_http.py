@@ -11,8 +11,8 @@ from requests.exceptions import ContentDecodingError
 from urllib3.exceptions import DecodeError
 
 from lichessbot.lichess.http import configured, network_error
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 60.0
 NO_TLS = "no TLS connection"
 NOT_HTTP = "an answer that is not HTTP"
 BROKEN_OFF = "the connection ended in the middle of the answer"

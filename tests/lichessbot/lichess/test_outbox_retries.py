@@ -37,12 +37,11 @@ from tests.lichessbot.lichess.outbox_bench import (
     MOVE_PATH,
     OTHER_MOVE,
     OTHER_MOVE_PATH,
-    PATIENCE_S,
     TIMEOUTS,
     answer,
     failure,
 )
-from tests.patience import until
+from tests.patience import PATIENCE_S, until
 
 
 def held_back(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:

@@ -24,7 +24,6 @@ from tests.lichessbot.lichess.stream_bench import (
     GAME,
     GAME_PATH,
     IMPATIENT,
-    PATIENCE_S,
     STAY,
     TIMEOUTS,
     Logged,
@@ -36,6 +35,7 @@ from tests.lichessbot.lichess.stream_bench import (
     texts,
 )
 from tests.lichessbot.scripted_daemon import line
+from tests.patience import PATIENCE_S
 
 
 def test_lines_become_events_of_their_stream(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:

@@ -44,9 +44,8 @@ from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from tests.fakes.arena import Ponderer
 from tests.lichessbot.matchmaking.test_rematch import finished
-from tests.patience import until
+from tests.patience import PATIENCE_S, until
 
-PATIENCE_S = 60.0
 DAY_S = 600.0
 US = "TestBot"
 QUICK = timedelta(milliseconds=10)

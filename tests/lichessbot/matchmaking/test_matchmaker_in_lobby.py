@@ -28,7 +28,8 @@ from lichessbot.matchmaking.known_bots import BotGame, BotGames
 from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.store import LimitedAction, Store
 from tests.lichessbot.matchmaking.test_rematch import finished
-from tests.lichessbot.test_lobby import AT_ONCE, PATIENCE_S, US, Hall, Outbox, challenged, lobby_of
+from tests.lichessbot.test_lobby import AT_ONCE, US, Hall, Outbox, challenged, lobby_of
+from tests.patience import until
 
 BLITZ = {"challenge_variant": "standard", "challenge_initial_time": [180], "challenge_increment": [0]}
 
@@ -84,10 +85,7 @@ def test_rematches_that_waited_too_long_for_an_open_challenge_are_logged(
     hall.find_a_rival()
     for number in (1, 2):
         hall.lobby.game_over(finished(id=f"game000{number}", black={"id": f"player{number}"}))
-    deadline = time.monotonic() + PATIENCE_S
-    while caplog.text.count("rematch.not_offered") < 2:
-        assert time.monotonic() < deadline
-        hall.lobby.tick()
+    until(lambda: hall.lobby.tick() or caplog.text.count("rematch.not_offered") == 2)
     for number in (1, 2):
         fields = f"game=game000{number} opponent=player{number}"
         assert f'{fields} reason="another challenge was open or about to be sent"' in caplog.text

@@ -14,9 +14,9 @@ from lichessbot.inbox import Inbox, Report
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, Search
+from tests.patience import PATIENCE_S
 from tests.processes import is_alive
 
-PATIENCE_S = 60.0
 TIMEOUTS = Timeouts(engine_handshake=timedelta(seconds=60), engine_stop=timedelta(seconds=60))
 SMALL = EngineConfig(hash_mb=1)
 Start = Callable[..., UciEngine]

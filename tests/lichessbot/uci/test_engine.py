@@ -26,7 +26,6 @@ from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.engine_process import ending
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchInfo, search_info
 from tests.lichessbot.uci.helpers import (
-    PATIENCE_S,
     SMALL,
     TIMEOUTS,
     Start,
@@ -37,7 +36,7 @@ from tests.lichessbot.uci.helpers import (
     pid_of,
     search,
 )
-from tests.patience import until
+from tests.patience import PATIENCE_S, until
 from tests.processes import is_alive
 
 LEAST_PRIORITY = 19

@@ -22,7 +22,6 @@ from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.engine_process import DialogueLog
 from lichessbot.uci.search import BestMove, EngineReady
 from tests.lichessbot.uci.helpers import (
-    PATIENCE_S,
     TIMEOUTS,
     Start,
     best_move,
@@ -33,7 +32,7 @@ from tests.lichessbot.uci.helpers import (
     search,
     supposing,
 )
-from tests.patience import until
+from tests.patience import PATIENCE_S, until
 
 STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
 needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish")

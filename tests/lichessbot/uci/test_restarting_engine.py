@@ -21,7 +21,6 @@ from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
 from lichessbot.uci.search import NO_GAME, BestMove, EngineDied, EngineReady, Search
 from tests.lichessbot.uci.helpers import (
-    PATIENCE_S,
     SMALL,
     TIMEOUTS,
     best_move,
@@ -31,7 +30,7 @@ from tests.lichessbot.uci.helpers import (
     search,
     supposing,
 )
-from tests.patience import until
+from tests.patience import PATIENCE_S, until
 from tests.processes import is_alive
 
 

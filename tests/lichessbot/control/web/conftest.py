@@ -18,8 +18,7 @@ from lichessbot.control.web.server import WebServer
 from lichessbot.control.web.site import Site
 from lichessbot.recorded_games import RecordedGames
 from tests.lichessbot.control.status_of import STATUS
-
-PATIENCE_S = 60.0
+from tests.patience import PATIENCE_S
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from lichessbot.storage.database import FILE_NAME
 from lichessbot.storage.statistics import aggregate
 from tests.lichessbot.cli.records.test_games import fill
 from tests.lichessbot.control.status_of import GAME, STATUS
-from tests.lichessbot.control.web.conftest import PATIENCE_S, Daemon
-from tests.patience import until
+from tests.lichessbot.control.web.conftest import Daemon
+from tests.patience import PATIENCE_S, until
 
 HOSTILE = "<script>alert(1)</script>\n\ndata: x\r\u202e\x1b[2J"
 
