@@ -1,6 +1,7 @@
 """The process of an engine: our engine, and one that misbehaves."""
 
 import gc
+import itertools
 import os
 import shutil
 import signal
@@ -329,11 +330,8 @@ def test_an_engine_that_hears_nothing_more_is_killed(start: Start, inbox: Inbox,
     engine = start(manner)
     engine.search(search(1))
     assert best_move(inbox).move == "e2e4"
-    number = 1
-    while engine.alive:
-        number += 1
-        engine.search(search(number))
-        time.sleep(0.01)
+    numbers = itertools.count(2)
+    until(lambda: engine.search(search(next(numbers))) or not engine.alive)
     assert death(inbox).reason == f"closed its input, {ending}"
 
 
