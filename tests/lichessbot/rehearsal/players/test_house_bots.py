@@ -139,9 +139,9 @@ def test_an_opponent_knows_both_clocks(lichess: RehearsalServer, ada: Client) ->
         house_bots.add(lichess.site.accounts.add(account), lambda game_id: Watcher())
         return house_bots
 
-    it = lichess.call(open_house)
-    form = {"color": "white", "clock.increment": 3, **LONG}
-    game_id = str(ada.challenge(Client(lichess.site.url, None, "Watcher"), **form)["id"])
+    it, events = lichess.call(open_house), ada.events()
+    ada.challenge(Client(lichess.site.url, None, "Watcher"), color="white", **{"clock.increment": 3, **LONG})
+    game_id = events.next("gameStart")["game"]["id"]
     session = lichess.site.session(game_id)
     lichess.call(session.outlive_restart)       # which gives the side to move more than the other
     ada.do(game_id, "move/e2e4")
