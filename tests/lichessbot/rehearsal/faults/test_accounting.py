@@ -12,6 +12,7 @@ from lichessbot.rehearsal.faults.catalogue import Fault, PlacedFault
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.rules.enums import Color, Status
+from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, play, start_game, start_hurried_game
@@ -201,45 +202,38 @@ def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
     assert lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=True)) is savable
 
 
-@pytest.mark.parametrize(("other_outage", "savable"), [((1000, 5000), True), ((4000, 9001), False)])
-def test_time_in_two_outages_at_once_is_excused_once(
-    other_outage: tuple[int, int],
-    savable: bool,
-    lichess: RehearsalServer,
-    ada: Client,
-    bob: Client,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """In a turn of ten seconds, of which a move needs one without an outage."""
+@pytest.fixture
+def long_turn(
+    lichess: RehearsalServer, ada: Client, bob: Client, monkeypatch: pytest.MonkeyPatch
+) -> tuple[FaultInjector, Game]:
+    """A game in a turn of ten seconds, of which a move needs one without an outage."""
     it = inject_for(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
     game = lichess.site.session(game_id).game
-    for outage in ((0, 6000), other_outage):
-        cost = only_cost(record(lichess, it, BAD_GATEWAY, game_id))
-        cost.at_ms, cost.held_up_until_ms = (game.last_change_ms + it_ms for it_ms in outage)
     monkeypatch.setattr(accounting, "monotonic_ms", lambda: game.last_change_ms + 10_000)
+    return it, game
+
+
+@pytest.mark.parametrize(("other_outage", "savable"), [((1000, 5000), True), ((4000, 9001), False)])
+def test_time_in_two_outages_at_once_is_excused_once(
+    other_outage: tuple[int, int], savable: bool, lichess: RehearsalServer, long_turn: tuple[FaultInjector, Game]
+) -> None:
+    it, game = long_turn
+    for outage in ((0, 6000), other_outage):
+        cost = only_cost(record(lichess, it, BAD_GATEWAY, game.id))
+        cost.at_ms, cost.held_up_until_ms = (game.last_change_ms + it_ms for it_ms in outage)
     assert lichess.call(lambda: it.accounting.close(game, lost=True)) is savable
 
 
 @pytest.mark.parametrize(("placed", "savable"), [(STATE_LOST, False), (BAD_GATEWAY, True)], ids=str)
 def test_the_pause_after_a_429_excuses_a_client_that_has_to_ask(
-    placed: PlacedFault,
-    savable: bool,
-    lichess: RehearsalServer,
-    ada: Client,
-    bob: Client,
-    monkeypatch: pytest.MonkeyPatch,
+    placed: PlacedFault, savable: bool, lichess: RehearsalServer, long_turn: tuple[FaultInjector, Game]
 ) -> None:
-    """In a turn of ten seconds, all within the pause."""
-    it = inject_for(lichess, ada)
-    game_id = start_game(ada, bob)
-    play(game_id, E4_E5, ada, bob)
-    game = lichess.site.session(game_id).game
-    cost = only_cost(record(lichess, it, placed, game_id))
+    it, game = long_turn
+    cost = only_cost(record(lichess, it, placed, game.id))
     cost.held_up_until_ms = cost.at_ms
     record(lichess, it, PlacedFault(Fault.LIMIT_BARE, Place.ACCOUNT), None).at_ms = game.last_change_ms
-    monkeypatch.setattr(accounting, "monotonic_ms", lambda: game.last_change_ms + 10_000)
     assert lichess.call(lambda: it.accounting.close(game, lost=True)) is savable
 
 
