@@ -23,8 +23,8 @@ from lichessbot.uci.engine_process import (
     OutputRate,
     StopAlarm,
     alarm,
+    end_of_output,
     ending,
-    has_ended,
     start,
 )
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, PONDER, VARIANT, Options
@@ -335,7 +335,8 @@ class UciEngine:
             except Exception as error:
                 self._log.crash("engine.crashed", error)
                 self.kill(f"internal error: {error!r}")
-        self.kill("too much output" if line else "ended by itself" if has_ended(self._process) else "closed its output")
+        if self._death is None:
+            self.kill("too much output" if line else end_of_output(self._process))
         # Waiting only here, after the kill, keeps the process id from being reused before.
         self._process.wait()
         with self._lock:

@@ -191,20 +191,20 @@ def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:
         call()
 
 
-def has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether a process that closed its output has ended, or does so within a moment.
+def end_of_output(process: subprocess.Popen[bytes]) -> str:
+    """Return why a process writes no more: it has ended, or does within a moment, or it closed its output and lives on.
 
     It is not waited for, so that its id is not used again.
     """
     if sys.platform == "darwin":  # without `waitid`
-        return True
+        return "ended by itself"
     until = time.monotonic() + ENDS_WITHIN_S
     with suppress(ChildProcessError):  # another thread has waited for it
         while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             if time.monotonic() >= until:
-                return False
+                return "closed its output"
             time.sleep(_BETWEEN_LOOKS_S)
-    return True
+    return "ended by itself"
 
 
 def ending(code: int) -> str:

@@ -97,11 +97,13 @@ class IdleEngines:
             self._engines.pop(0)[1].close()
 
     def close(self) -> None:
-        """Close all engines, and wait for those that were told to quit."""
-        while self._engines:
-            self._engines.pop()[1].close()
-        while self._quitting:
-            self._quitting.pop().join()
+        """Close all engines and wait for their end: else whoever inherits the processes would have to reap them."""
+        kept = [engine for _, engine in self._engines]
+        for engine in kept:
+            engine.close()
+        for engine in (*kept, *self._quitting):
+            engine.join()
+        self._engines, self._quitting = [], []
 
 
 class RestartingEngine:

@@ -273,6 +273,14 @@ def test_an_engine_that_died_while_it_was_kept_is_not_taken(games: Games) -> Non
     assert games.begin("second")[1] is not process
 
 
+def test_the_end_of_the_daemon_waits_for_engines_that_it_kept(games: Games) -> None:
+    engine, process = games.begin("first")
+    games.answer(engine)
+    engine.release()
+    games.idle.close()
+    assert not Path(f"/proc/{process.process_id}").exists(), "not even as a zombie"
+
+
 def test_an_engine_with_another_configuration_makes_room_for_that_of_the_next_game(games: Games) -> None:
     engine, process = games.begin("first")
     games.answer(engine)
