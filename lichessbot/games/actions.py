@@ -105,8 +105,8 @@ class GameOver:
 
     @property
     def has_result(self) -> bool:
-        """Whether Lichess counts the game: whoever does not start a game of an arena loses it."""
-        return self.certain and (self.winner is not None or self.status.was_played)
+        """Whether the game is over and Lichess counts it."""
+        return self.certain and self.status.has_result(self.winner)
 
 
 Action = (

@@ -233,6 +233,10 @@ class GameStatus(StrEnum):
         """Whether a game that ended so was played: both sides made a move."""
         return self not in (GameStatus.ABORTED, GameStatus.NO_START)
 
+    def has_result(self, winner: "Colour | None") -> bool:
+        """Return whether Lichess counts a game that ended so: a player who does not start an arena's game loses it."""
+        return winner is not None or self.was_played
+
 
 class Scope(StrEnum):
     """The token scopes that the bot needs."""

@@ -39,8 +39,8 @@ class FinishedGame:
 
     @property
     def has_result(self) -> bool:
-        """Whether Lichess counts the game: whoever does not start a game of an arena loses it."""
-        return self.winner is not None or self.was_played
+        """Whether Lichess counts the game."""
+        return self.status.has_result(self.winner)
 
     @property
     def result(self) -> str:
