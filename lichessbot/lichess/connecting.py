@@ -90,7 +90,7 @@ class Names:
         with self._lock:
             lookup = self._lookups.get(name)
             if is_new := lookup is None or lookup.is_over:
-                # A lookup may have ended too late for whoever asked.
+                # The last lookup may have ended after its caller had given up.
                 lookup = self._lookups[name] = _Lookup(host, port, lookup.latest if lookup else ())
         if is_new:
             lookup.begin()

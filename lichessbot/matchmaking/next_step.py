@@ -1,6 +1,6 @@
 """Whether an attempt of matchmaking may begin, and what comes next, in words for the operator. Pure.
 
-The words leave out when: whoever shows them adds the time of the next attempt, in the reader's time zone.
+The words leave out when: the caller adds the time of the next attempt, in the time zone of the reader.
 """
 
 import math

@@ -97,7 +97,7 @@ class IdleEngines:
             self._engines.pop(0)[1].close()
 
     def close(self) -> None:
-        """Close all engines and wait for their end: else whoever inherits the processes would have to reap them."""
+        """Close all engines and wait for their end: else the init process would have to reap them."""
         kept = [engine for _, engine in self._engines]
         for engine in kept:
             engine.close()

@@ -221,7 +221,7 @@ class Chat:
             case "wait" if room is ChatRoom.PLAYER and not self._opponent_has_moved:
                 yield from self._wait_longer(room)
             case _:
-                # The opponent reads the players' room, whoever asks there.
+                # The opponent reads the players' room as well.
                 may_see_search = room is ChatRoom.SPECTATOR and not is_opponent
                 text = self._answer_to(command, room, may_see_search=may_see_search)
                 if text is not None:

@@ -82,7 +82,7 @@ class Display(AbstractContextManager["Display", None], Protocol):
 class PlainDisplay:
     """Writes a line for each event, for logs and pipes.
 
-    Whoever says something never waits for a slow pipe, and never learns of a broken one: the rehearsal writes.
+    A caller never waits for a slow pipe and never learns of a broken one: the rehearsal writes.
     """
 
     def __init__(self, console: Console) -> None:

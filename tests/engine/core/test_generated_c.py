@@ -45,7 +45,7 @@ SMALL_SHIFTS = {
     "right": "a castling right, 0 to 3",
     "shift": "the bits of a magic index, 12 at most",
     "PHASE_SHIFT": "a constant, 6",
-    "block_bits": "the bytes of a block in a table of endings, 12 bits at most",
+    "block_bits": "the bytes of a block of an endgame table, 12 bits at most",
     "DIGIT": "a constant, times a digit: 10 at most",
 }
 

@@ -119,7 +119,7 @@ def test_no_repr_and_no_error_shows_the_token(lichess: ScriptedLichess, tmp_path
     b'{"game":{"fullId":"Hk29dL\xffmqX1y2","gameId":"Hk29dLmq"',
 ])
 def test_the_secret_of_a_game_is_not_shown(parse: Callable[[bytes], object], damaged: bytes) -> None:
-    """Whoever knows it may play our moves."""
+    """With it, anybody may play our moves."""
     with pytest.raises(UnreadableLine, match="Hk29dL") as refusal:
         parse(damaged)
     assert "X1y2" not in str(refusal.value)

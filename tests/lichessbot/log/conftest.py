@@ -1,4 +1,4 @@
-"""Logging is as before after each test, and whoever flushes the log waits for it."""
+"""Logging is as before after each test, and a flush waits until the log is written."""
 
 import logging
 from collections.abc import Iterator

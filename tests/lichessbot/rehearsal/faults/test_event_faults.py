@@ -22,7 +22,7 @@ def challenged(lichess: RehearsalServer, ada: Client, hal: Client, fault: Fault)
     begun: list[FaultInjector] = []
 
     def number(happening: SiteEvent) -> None:
-        """Whoever observes first can enter the challenge before the faults hear of it."""
+        """The first observer can enter the challenge before the faults hear of it."""
         if isinstance(happening, ChallengeMade) and begun:
             begun.pop().schedule.enter(happening.challenge.id, 1)
 

@@ -1,4 +1,4 @@
-"""The server's thread: what its own code raises is noted, whoever called it."""
+"""The server's thread: what its own code raises is noted, for each of its callers."""
 
 import asyncio
 from logging.handlers import BufferingHandler
