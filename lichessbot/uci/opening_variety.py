@@ -24,6 +24,8 @@ _LINES: Final = 4
 _MARGIN: Final = 0.03
 _MARGIN_PER_REPETITION: Final = 0.01
 _LARGEST_MARGIN: Final = 0.15
+# In a lost position every move is within that margin: half of the points left are about 120 centipawns.
+_LARGEST_SHARE: Final = 1 / 2
 # This advantage wins ten of eleven games, by the Elo formula with centipawns for rating points.
 _CP_FOR_TEN_TO_ONE: Final = 400
 # No advantage counts as more: some engines write a mate as a million centipawns.
@@ -127,7 +129,8 @@ def choose(lines: Sequence[SearchInfo], played: Mapping[str, int], known: int = 
     if best.cp is None or not best.move:
         return None
     repetitions = played.get(best.move, 0) + known
-    margin = min(_MARGIN + _MARGIN_PER_REPETITION * repetitions, _LARGEST_MARGIN)
+    most = min(_LARGEST_MARGIN, _LARGEST_SHARE * _expected_points(best))
+    margin = min(_MARGIN + _MARGIN_PER_REPETITION * repetitions, most)
     good = [
         line
         for line in lines

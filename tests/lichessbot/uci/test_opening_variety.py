@@ -142,6 +142,9 @@ def test_the_least_played_of_the_good_moves_is_played(opening_variety: OpeningVa
         ((line("e2e4", "cp 20"), line("d2d4", "cp -9")), "e2e4"),
         ((line("e2e4", "cp 900"), line("d2d4", "cp 600")), "d2d4"),
         ((line("e2e4", "cp -200"), line("d2d4", "cp -260")), "e2e4"),
+        ((line("e2e4", "cp -700"), line("d2d4", "cp -780")), "d2d4"),
+        ((line("e2e4", "cp -700"), line("d2d4", "cp -1500")), "e2e4"),
+        ((line("e2e4", "cp -700"), line("d2d4", "mate -1")), "e2e4"),
         ((line("e2e4", "cp 20"), line("d2d4", "cp 20", depth=6)), "e2e4"),
         ((line("e2e4", "cp 20"), line("d2d4", "cp 20", depth=7)), "d2d4"),
         ((line("e2e4", "cp 20"), line("d2d4", "mate -3")), "e2e4"),
@@ -166,6 +169,11 @@ def test_the_more_often_a_move_was_played_the_more_another_may_cost_but_only_so_
     assert choose(lines, {"e2e4": 2}) == lines[0]
     assert choose(lines, {"e2e4": 100}) == lines[1]
     assert choose(lines, {"e2e4": 100, "d2d4": 101}) == lines[0]
+
+
+def test_a_bad_position_is_not_given_up_however_often_it_occurred() -> None:
+    lines = (line("e2e4", "cp -400"), line("d2d4", "mate -1"), line("c2c4", "cp -900"), line("b2b4", "cp -500"))
+    assert choose(lines, {"e2e4": 100}, known=20) == lines[3]
 
 
 def test_the_longer_a_game_follows_earlier_ones_the_more_another_move_may_cost() -> None:
