@@ -3,6 +3,7 @@
 Unknown fields are ignored. An answer that cannot be read raises UnreadableLine and counts as a failure of the server.
 """
 
+import math
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
@@ -55,6 +56,8 @@ class SourceAnswer:
 Model = TypeVar("Model", bound=BaseModel)
 _MOST_MOVES: Final = 256
 _RATE_LIMITED: Final = "rate limit exceeded"
+# Lichess ends a game of a bot when a position occurs so often.
+_DRAWN_AT: Final = 3
 
 # Larger numbers make no sense and do not fit a float.
 Count = Annotated[int, Field(ge=0, le=2**53)]
@@ -235,19 +238,26 @@ def playable(suggestion: Suggestion, board: Board, *, repeats: bool) -> Suggesti
     """Return the suggestion with the playable moves in the board's notation; None if there are none.
 
     Illegal moves are left out and, unless `repeats`, moves that repeat a position: a book that leads in circles would
-    give every win away.
+    give every win away. So would a tablebase that does not know the game by a move that repeats one for the third time.
     """
+    is_won = suggestion.wdl is not None and suggestion.wdl > 0
+    most_times = 1 if not repeats else _DRAWN_AT - 1 if is_won else math.inf
     moves: list[str] = []
     for move in suggestion.moves:
         try:
             legal = board.normalise(move)
         except InvalidMove:
             continue
-        if legal not in moves and (repeats or not repeats_position(board, legal)):
+        if legal not in moves and _times_after(board, legal) <= most_times:
             moves.append(legal)
     return replace(suggestion, moves=tuple(moves if suggestion.choice else moves[:1])) if moves else None
 
 
 def repeats_position(board: Board, move: str) -> bool:
     """Return whether the move repeats a position of this game."""
-    return board.after(move).repetition_count() > 1
+    return _times_after(board, move) > 1
+
+
+def _times_after(board: Board, move: str) -> int:
+    """Return how often the position after the move has then occurred in this game."""
+    return board.after(move).repetition_count()

@@ -84,6 +84,14 @@ def test_openings_do_not_repeat_positions_but_tables_may() -> None:
     assert consult(resolver(limited(Sayer("a", back), repeats=True)), asked) == (("f6g8",), "a")
 
 
+@pytest.mark.parametrize(("wdl", "move"), [(2, "d7d5"), (1, "d7d5"), (0, "f6g8"), (-1, "f6g8"), (-2, "f6g8")])
+def test_a_table_that_does_not_know_the_game_repeats_no_won_position_for_the_third_time(wdl: int, move: str) -> None:
+    tables = resolver(limited(Sayer("a", Suggestion(("f6g8", "d7d5"), wdl=wdl)), repeats=True))
+    shuffled = ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1")
+    assert consult(tables, question(*shuffled)) == ((move,), "a")
+    assert consult(tables, question(*shuffled[:3])) == (("f6g8",), "a"), "the second time, it may be the way to win"
+
+
 @pytest.mark.parametrize(
     "error", [Unreachable("gone"), Refused(404, "no"), HostPaused("rests"), RateLimited(timedelta(days=7), "slow")]
 )
