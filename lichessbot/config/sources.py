@@ -73,6 +73,7 @@ class TableSource(StrEnum):
 
 
 _MOST_MOVES: Final = 500
+_WHOLE_PERCENT: Final = 100
 _Moves = Annotated[Number, Field(ge=0, le=_MOST_MOVES)]
 _StartingClock = Annotated[Number, Field(ge=0, le=LONGEST_BASE_S)]
 
@@ -108,6 +109,11 @@ class PolyglotConfig(Section):
     normalization: Normalization = Normalization.NONE
     max_moves: OrNoLimit[_Moves] = None
     allow_repetitions: Flag = False
+
+    def notes(self) -> Iterator[tuple[str, str]]:
+        yield from super().notes()
+        if self.normalization is not Normalization.NONE and self.min_weight > _WHOLE_PERCENT:
+            yield "min_weight", f"no move has more than 100 percent (normalization: {self.normalization}): set less"
 
     @property
     def variants(self) -> frozenset[str]:

@@ -134,6 +134,16 @@ def test_an_exact_clock_that_other_rules_exclude_is_noted(file: Path) -> None:
     assert f"{place}: 1+0 is never accepted, as challenge.bot.min_base = 120" in load_config(file, WITH_TOKEN).warnings
 
 
+def test_a_book_that_could_never_give_a_move_is_noted(file: Path) -> None:
+    def notes(keys: str) -> list[str]:
+        text = f"engine: {{polyglot: {{enabled: true, book: {{standard: a.bin}}, {keys}}}}}\n"
+        return [it.removeprefix(f"{file}:1: engine.polyglot.") for it in load(file, text).warnings]
+
+    too_much = "min_weight: no move has more than 100 percent (normalization: max): set less"
+    assert notes("min_weight: 101, normalization: max") == [too_much]
+    assert notes("min_weight: 100, normalization: max") == notes("min_weight: 101") == []
+
+
 def test_a_profile_may_enable_tablebases_whose_folders_are_in_engine(file: Path) -> None:
     text = """\
 engine: {lichess_bot_tbs: {syzygy: {paths: tables}}}
