@@ -139,10 +139,11 @@ class Category(StrEnum):
 
     @property
     def is_vague(self) -> bool:
-        """Whether the result may be far from that of a game with the fifty-move rule."""
-        return self in (Category.MAYBE_WIN, Category.MAYBE_LOSS)
+        """Whether the fifty-move rule perhaps makes it a draw."""
+        return self in _VAGUE
 
 
+_VAGUE: Final = (Category.SYZYGY_WIN, Category.MAYBE_WIN, Category.MAYBE_LOSS, Category.SYZYGY_LOSS)
 _WDL: Final = {
     Category.WIN: 2,
     Category.SYZYGY_WIN: 2,

@@ -212,9 +212,11 @@ class LichessTables(_OnlineSource[OnlineTableConfig]):
         if wdl is None:
             return None
         # The category of a move is the opponent's result.
-        keeping = tuple(move.uci for move in known.moves if move.category.wdl == -wdl)
-        # An op1 table does not count moves for the fifty-move rule: its wins and losses may be draws.
-        return _suggestion(keeping, wdl // 2 if known.category.is_vague else wdl, self._config.move_quality)
+        keeping = [move for move in known.moves if move.category.wdl == -wdl]
+        # A win that is perhaps a draw is worse than a certain one, and such a loss is better.
+        better = [move for move in keeping if move.category.is_vague == (wdl < 0)] or keeping
+        moves = tuple(move.uci for move in better)
+        return _suggestion(moves, wdl // 2 if known.category.is_vague else wdl, self._config.move_quality)
 
 
 class ChessdbTables(_OnlineSource[OnlineTableConfig]):

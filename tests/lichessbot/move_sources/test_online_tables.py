@@ -54,8 +54,10 @@ def told(*moves: tuple[str, str], category: str) -> dict[str, Any]:
         (told(("e1e8", "draw"), ("e1e7", "loss"), category="win"), ("e1e7",), 2),
         (told(("e2d2", "win"), ("e2d3", "win"), category="loss"), ("e2d2", "e2d3"), -2),
         (told(("e2d2", "cursed-win"), ("e2d3", "win"), category="blessed-loss"), ("e2d2",), -1),
-        (told(("e2d2", "maybe-loss"), ("e2d3", "loss"), category="maybe-win"), ("e2d2", "e2d3"), 1),
-        (told(("e2d2", "syzygy-win"), category="syzygy-loss"), ("e2d2",), -2),
+        (told(("e2d2", "maybe-loss"), ("e2d3", "maybe-loss"), category="maybe-win"), ("e2d2", "e2d3"), 1),
+        (told(("e2d2", "loss"), ("e2d3", "syzygy-loss"), category="win"), ("e2d2",), 2),
+        (told(("e2d2", "syzygy-win"), ("e2d3", "win"), category="syzygy-loss"), ("e2d2",), -1),
+        (told(("e2d2", "win"), category="syzygy-loss"), ("e2d2",), -1),
         (told(("e2d2", "draw"), ("e2d3", "win"), category="draw"), ("e2d2",), 0),
     ],
 )
