@@ -137,14 +137,18 @@ class Book:
 # --- Packed moves -----------------------------------------------------------------------------------------------
 
 
+def is_move(packed: int) -> bool:
+    """Return whether the bits are a move, legal or not."""
+    promotion = packed >> 12
+    return promotion < len(PROMOTIONS) and (promotion > 0 or packed >> 6 & 63 != packed & 63)
+
+
 def move_text(packed: int) -> str:
     """Return a move in UCI notation, an empty text if the bits are none."""
-    promotion = packed >> 12 & 7
-    if promotion >= len(PROMOTIONS) or packed >> 15:
+    if not is_move(packed):
         return ""
+    promotion = packed >> 12
     origin, target = square_name(packed >> 6 & 63), square_name(packed & 63)
-    if origin == target and not promotion:
-        return ""
     if origin == target:
         return f"{PROMOTIONS[promotion].upper()}@{target}"
     return origin + target + PROMOTIONS[promotion]
@@ -259,15 +263,17 @@ def _is_legal(board: Board, filed: int) -> bool:
 
 def _review_entries(book: Book, found: BookReview, on_progress: Callable[[int], None]) -> None:
     last_key, moves = -1, set[int]()
-    for entry in book.entries():
+    for key, move, weight, _ in book.entries():
         found.entries += 1
         if found.entries % BLOCK_ENTRIES == 0:
             on_progress(found.entries)
-        if entry.key != last_key:
+        if key != last_key:
             found.positions += 1
-            found.unsorted += entry.key < last_key
-            last_key, moves = entry.key, set()
-        found.repeated += entry.move in moves
-        moves.add(entry.move)
-        found.no_move += not move_text(entry.move)
-        found.weightless += entry.weight == 0
+            found.unsorted += key < last_key
+            last_key = key
+            moves.clear()
+        elif move in moves:
+            found.repeated += 1
+        moves.add(move)
+        found.no_move += not is_move(move)
+        found.weightless += not weight
