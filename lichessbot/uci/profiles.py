@@ -91,14 +91,18 @@ def engine_config_for(facts: GameFacts, config: Config) -> EngineConfig:
     """Return the section `engine` changed by the matching profiles, key by key.
 
     In correspondence games `correspondence.ponder` and `.move_time` apply before the profiles. A side that gives odds
-    avoids trades, and resigns later.
+    avoids trades, and resigns later. A rated game has one strength for everybody.
     """
     engine = config.engine
     if facts.speed == Speed.CORRESPONDENCE:
         by_days = {"ponder": config.correspondence.ponder, "move_time_ms": config.correspondence.move_time * 1000}
         engine = engine.model_copy(update=by_days)
     for _, profile in matching(facts, config):
-        engine = engine.changed_by(profile)
+        changed = engine.changed_by(profile)
+        if facts.rated and profile.when.chooses_opponents:
+            # A valid configuration leads to no such game, but `lichessbot challenge --rated` and `tournament` do.
+            changed = changed.model_copy(update={"strength": engine.strength})
+        engine = changed
     return _for_odds(engine, facts.pieces_given) if facts.pieces_given else engine
 
 

@@ -100,6 +100,16 @@ def test_the_engine_of_a_game_has_its_level() -> None:
     assert not chosen.ponder
 
 
+@pytest.mark.parametrize("when", [{"rating": [0, 1800]}, {"opponent_name": "eve"}])
+def test_no_rated_game_has_a_strength_for_this_opponent_alone(when: dict[str, Any]) -> None:
+    weaker = {"when": when, "engine": {"strength": 1200, "depth": 9}}
+    config = Config.model_validate({"engine": {"strength": 2000}, "profiles": [weaker]})
+    casual = replace(CASUAL, opponent_name="eve")
+    assert fitted_engine_config(casual, config, UNKNOWN_MACHINE).strength == 1200
+    rated = fitted_engine_config(replace(casual, rated=True), config, UNKNOWN_MACHINE)
+    assert (rated.strength, rated.depth) == (2000, 9)
+
+
 def test_explain_names_the_level() -> None:
     assert "level 1480 by match_opponent" in describe_engine(CASUAL, Config(engine=FOLLOWS), UNKNOWN_MACHINE)
     fixed = describe_engine(CASUAL, Config(engine=EngineConfig(strength=1300)), UNKNOWN_MACHINE)
