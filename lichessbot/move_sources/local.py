@@ -33,21 +33,23 @@ class PolyglotBooks:
 
     def find(self, question: Question, until: float) -> Suggestion | None:
         """Return a move of the first book that has one good enough; `until` is ignored."""
+        board = question.board
         for file in self._files:
-            move = choose(self._moves(file, question.board), self._policy, self._random)
+            moves = self._moves(file, board)
+            repeats = [] if self._policy.allow_repetitions else [it for it in moves if repeats_position(board, it.move)]
+            move = choose(moves, self._policy, self._random, left_out=repeats)
             if move is not None:
                 return Suggestion((move,))
         return None
 
     def _moves(self, file: Path, board: Board) -> list[BookMove]:
-        """Return the book's moves, without repetitions unless allowed; none from then on if the file is unusable."""
+        """Return the book's moves; none from then on if the file is unusable."""
         books = self._books  # another thread may close them
         try:
             if file not in books:
                 books[file] = Book(file)
             book = books[file]
-            moves = [] if book is None else book.moves(board)
-            return [it for it in moves if self._policy.allow_repetitions or not repeats_position(board, it.move)]
+            return [] if book is None else book.moves(board)
         except (InvalidBook, OSError) as error:
             books[file] = None
             self._log.warning("book.unusable", file=file, reason=book_problem(error))
@@ -84,10 +86,16 @@ def book_problem(error: InvalidBook | OSError) -> str:
     return str(error).rpartition(": ")[2]
 
 
-def choose(moves: Sequence[BookMove], policy: PolyglotConfig, rng: random.Random) -> str | None:
-    """Return one of the moves with enough weight; None if there is none. `moves` are sorted by weight."""
+def choose(
+    moves: Sequence[BookMove], policy: PolyglotConfig, rng: random.Random, left_out: Sequence[BookMove] = ()
+) -> str | None:
+    """Return one of the moves with enough weight; None if there is none. `moves` are sorted by weight.
+
+    The moves `left_out` are not played, but their weights count: without a main move, others are as rare as before.
+    """
     weights = normalized([it.weight for it in moves], policy.normalization)
-    good = [(it.move, weight) for it, weight in zip(moves, weights, strict=True) if weight >= policy.min_weight]
+    weighed = [(it.move, weight) for it, weight in zip(moves, weights, strict=True) if it not in left_out]
+    good = [(move, weight) for move, weight in weighed if weight >= policy.min_weight]
     if not good:
         return None
     match policy.selection:

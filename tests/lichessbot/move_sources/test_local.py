@@ -90,8 +90,8 @@ def book(path: Path, *moves: str, **weights: int) -> Path:
     return path
 
 
-def shelf(*files: Path) -> PolyglotBooks:
-    return PolyglotBooks("books", files, PolyglotConfig(), EventLog())
+def shelf(*files: Path, **keys: object) -> PolyglotBooks:
+    return PolyglotBooks("books", files, PolyglotConfig.model_validate(keys), EventLog())
 
 
 def test_the_first_book_that_knows_a_move_is_followed(tmp_path: Path) -> None:
@@ -136,6 +136,16 @@ def test_a_book_that_repeats_positions_is_left(tmp_path: Path) -> None:
     assert shelf(path).find(question(*there_and_back), 0.0) is None
     path = book(tmp_path / "other.bin", *there_and_back, f6g8=9, d7d5=1)
     assert shelf(path).find(question(*there_and_back), 0.0).moves == ("d7d5",)
+
+
+@pytest.mark.parametrize("normalization", ["max", "sum"])
+def test_a_rare_move_stays_rare_where_the_main_move_repeats_a_position(tmp_path: Path, normalization: str) -> None:
+    there_and_back = ("g1f3", "g8f6", "f3g1")
+    path = book(tmp_path / "book.bin", *there_and_back, f6g8=60, d7d5=30, h7h5=1)
+    books = shelf(path, normalization=normalization, min_weight=10)
+    assert {books.find(question(*there_and_back), 0.0).moves for _ in range(50)} == {("d7d5",)}
+    books = shelf(path, normalization=normalization, min_weight=60)
+    assert books.find(question(*there_and_back), 0.0) is None
 
 
 # Tablebases
