@@ -117,7 +117,7 @@ class DrawResignPolicy:
     def _accepts(self, it: PositionFacts) -> bool:
         if not (it.offered and self._agrees_to_draws(it)):
             return False
-        if self._is_drawn_by_table(it):
+        if self._is_not_won_by_table(it):
             return True
         scores_cp = self._latest(it.ply, self.rules.offer_draw_moves)
         if not scores_cp:
@@ -152,6 +152,11 @@ class DrawResignPolicy:
 
     def _is_drawn_by_table(self, it: PositionFacts) -> bool:
         return self.rules.offer_draw_for_egtb_zero and self._wdl == (it.ply, 0)
+
+    def _is_not_won_by_table(self, it: PositionFacts) -> bool:
+        """Return whether a draw is the best that we can hope for: the scores may be from before our mistake."""
+        is_not_won = self._wdl is not None and self._wdl[0] == it.ply and self._wdl[1] <= 0
+        return self.rules.offer_draw_for_egtb_zero and is_not_won
 
     def _may_offer(self, it: PositionFacts) -> bool:
         spaced = it.ply - self._last_offer_ply > _OFFER_SPACING_PLIES

@@ -40,6 +40,15 @@ def test_an_offer_is_accepted_in_a_tablebase_draw() -> None:
     assert decided([], OFFERED, wdl=2) is Decision.PLAY_ON
 
 
+@pytest.mark.parametrize("wdl", [-1, -2])
+def test_an_offer_is_accepted_in_a_tablebase_loss_whatever_the_scores_before_our_mistake(wdl: int) -> None:
+    for scores in ([], ["cp 300"] * 3):
+        assert after_a_mistake(scores, wdl, resign_enabled=False).decide(OFFERED) is Decision.DRAW
+        assert after_a_mistake(scores, wdl, resign_enabled=False).decide(QUIET) is Decision.PLAY_ON
+    changes = {"resign_enabled": False, "offer_draw_for_egtb_zero": False}
+    assert after_a_mistake(["cp 300"] * 3, wdl, **changes).decide(OFFERED) is Decision.PLAY_ON
+
+
 def test_a_tablebase_result_of_an_earlier_position_is_forgotten() -> None:
     assert decided([], wdl=0, asked_ply=QUIET.ply - 2) is Decision.PLAY_ON
     assert decided([], wdl=-2, asked_ply=QUIET.ply - 2) is Decision.PLAY_ON
