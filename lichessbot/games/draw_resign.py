@@ -47,6 +47,8 @@ class PositionFacts:
     """The remaining time of an opponent who has less than we and no increment; infinite otherwise."""
     cannot_be_lost: bool
     """The opponent has no mating material, or our move draws."""
+    cannot_be_won: bool = False
+    """We have no mating material, so that the game is drawn even if the opponent loses on time."""
 
     @classmethod
     def of(cls, board: Board, move: str, clock: GameClock, full: GameFull, now: float) -> Self:
@@ -60,6 +62,7 @@ class PositionFacts:
             offered=clock.state.offers_draw(them),
             opponent_flag_s=clock.opponent_flag_s(now),
             cannot_be_lost=after.has_insufficient_material(them) or _is_drawn(after),
+            cannot_be_won=after.has_insufficient_material(clock.colour),
         )
 
 
@@ -142,7 +145,8 @@ class DrawResignPolicy:
 
     def _agrees_to_draws(self, it: PositionFacts) -> bool:
         is_won = self._wdl in ((it.ply, _CURSED_WIN), (it.ply, _WIN))
-        return _may_draw(self.rules, it.opponent) and not is_won and not self._opponent_may_flag(it)
+        awaits_flag = self._opponent_may_flag(it) and not it.cannot_be_won
+        return _may_draw(self.rules, it.opponent) and not is_won and not awaits_flag
 
     def _is_time_for_a_draw(self, it: PositionFacts) -> bool:
         return it.pieces <= self.rules.offer_draw_pieces and self._is_long_enough(it)

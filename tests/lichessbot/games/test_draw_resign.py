@@ -89,6 +89,7 @@ def test_a_draw_is_offered_when_the_last_scores_are_all_level(scores: list[str],
         ({"opponent": BOT}, Decision.DRAW),
         ({"opponent": AI}, Decision.PLAY_ON),
         ({"opponent_flag_s": 29.0}, Decision.PLAY_ON),
+        ({"opponent_flag_s": 29.0, "cannot_be_won": True}, Decision.DRAW),
         ({"opponent_flag_s": 30.0}, Decision.DRAW),
         ({"cannot_be_lost": True}, Decision.DRAW),
     ],
@@ -288,6 +289,7 @@ def facts(fen: str, move: str, before: str = "", **changes: Any) -> PositionFact
 def test_a_bare_king_cannot_win() -> None:
     assert facts("4k3/8/8/8/8/8/P7/4K3 w - - 0 1", "a2a4").cannot_be_lost
     assert not facts("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "a2a4").cannot_be_lost
+    assert facts("4k3/p7/8/8/8/8/8/4K3 w - - 0 1", "e1e2").cannot_be_won
 
 
 def test_a_move_that_stalemates_or_fulfils_fifty_moves_loses_nothing() -> None:
