@@ -239,10 +239,13 @@ def playable(suggestion: Suggestion, board: Board, *, repeats: bool) -> Suggesti
     """Return the suggestion with the playable moves in the board's notation; None if there are none.
 
     Illegal moves are left out and, unless `repeats`, moves that repeat a position: a book that leads in circles would
-    give every win away. So would a tablebase that does not know the game by a move that repeats one for the third time.
+    give every win away. A tablebase that does not know the game may win by a move that repeats one for the third time,
+    which draws, or lose where such a move is legal.
     """
-    is_won = suggestion.wdl is not None and suggestion.wdl > 0
-    most_times = 1 if not repeats else _DRAWN_AT - 1 if is_won else math.inf
+    wdl = suggestion.wdl or 0
+    if wdl < 0 and (draws := [it for it in board.legal_moves() if _times_after(board, it) >= _DRAWN_AT]):
+        return replace(suggestion, moves=(draws[0],), wdl=0)
+    most_times = 1 if not repeats else _DRAWN_AT - 1 if wdl > 0 else math.inf
     moves: list[str] = []
     for move in suggestion.moves:
         try:

@@ -23,6 +23,8 @@ from lichessbot.move_sources.resolver import Kind, LimitedSource, MoveResolver, 
 from tests.lichessbot.move_sources.questions import ROOK_ENDING, question
 from tests.lichessbot.move_sources.test_local import book
 
+SHUFFLED = ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1")
+
 
 @dataclass
 class Sayer:
@@ -87,9 +89,15 @@ def test_openings_do_not_repeat_positions_but_tables_may() -> None:
 @pytest.mark.parametrize(("wdl", "move"), [(2, "d7d5"), (1, "d7d5"), (0, "f6g8"), (-1, "f6g8"), (-2, "f6g8")])
 def test_a_table_that_does_not_know_the_game_repeats_no_won_position_for_the_third_time(wdl: int, move: str) -> None:
     tables = resolver(limited(Sayer("a", Suggestion(("f6g8", "d7d5"), wdl=wdl)), repeats=True))
-    shuffled = ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1")
-    assert consult(tables, question(*shuffled)) == ((move,), "a")
-    assert consult(tables, question(*shuffled[:3])) == (("f6g8",), "a"), "the second time, it may be the way to win"
+    assert consult(tables, question(*SHUFFLED)) == ((move,), "a")
+    assert consult(tables, question(*SHUFFLED[:3])) == (("f6g8",), "a"), "the second time, it may be the way to win"
+
+
+def test_where_a_table_that_does_not_know_the_game_loses_a_repetition_draws() -> None:
+    tables = resolver(limited(Sayer("a", Suggestion(("d7d5", "d7d6"), wdl=-2, choice=True)), repeats=True))
+    saved, lost = (tables.resolve(question(*moves, patience_s=60.0)) for moves in (SHUFFLED, SHUFFLED[:3]))
+    assert (saved.moves, saved.wdl) == (("f6g8",), 0)
+    assert (lost.moves, lost.wdl) == (("d7d5", "d7d6"), -2)
 
 
 @pytest.mark.parametrize(
