@@ -13,7 +13,7 @@ _PIECES: Final = {"q": Odds.QUEEN, "r": Odds.ROOK, "b": Odds.BISHOP, "n": Odds.K
 
 @dataclass(frozen=True, slots=True)
 class Handicap:
-    """What one side gives: pieces, the most valuable first, and perhaps the first move."""
+    """What one side gives: pieces, the most valuable first. `Odds.MOVE` comes last if White moves second."""
 
     giver: Colour
     odds: tuple[Odds, ...]
@@ -25,8 +25,9 @@ class Handicap:
     def __str__(self) -> str:
         counted = [f"{count} {it}s" if count > 1 else f"a {it}" for it, count in Counter(self.pieces).items()]
         without = [f"plays without {' and '.join(counted)}"] if counted else []
-        second = ["moves second"] if Odds.MOVE in self.odds else []
-        return f"{self.giver.title()} {' and '.join(without + second)}"
+        turn = "second" if self.giver is Colour.WHITE else "first"
+        moved = [f"moves {turn}"] if Odds.MOVE in self.odds else []
+        return f"{self.giver.title()} {' and '.join(without + moved)}"
 
 
 def handicap_of(fen: str) -> Handicap | None:
@@ -40,7 +41,7 @@ def handicap_of(fen: str) -> Handicap | None:
         return None
     giver = Colour.BLACK if missing and missing[0].islower() else Colour.WHITE
     odds = sorted((_PIECES[it.lower()] for it in missing), key=tuple(Odds).index)
-    if giver is Colour.WHITE and turn == "b":
+    if turn == "b":
         odds.append(Odds.MOVE)
     return Handicap(giver, tuple(odds)) if odds else None
 

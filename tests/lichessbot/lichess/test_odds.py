@@ -19,6 +19,8 @@ START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
         ("rnbqkbnr/pppppppp/8/8/8/8/PPPPP1PP/RNBQKBNR b KQkq - 0 1", "white", "pawn move",
          "White plays without a pawn and moves second"),
         (f"{START} b KQkq - 0 1", "white", "move", "White moves second"),
+        ("r1bqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1", "black", "knight move",
+         "Black plays without a knight and moves first"),
         ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/1NB1KBNR w Kkq - 0 1", "white", "queen rook",
          "White plays without a queen and a rook"),
     ],
