@@ -104,6 +104,11 @@ class Variation(_Reply):
     cp: Score | None = None
     mate: Score | None = None
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is a move, and a score."""
+        return bool(self.moves.strip()) and (self.cp is not None or self.mate is not None)
+
 
 class CloudEvaluation(_Reply):
     depth: Count

@@ -119,7 +119,7 @@ class CloudServer(_OnlineSource[CloudConfig]):
     def _choose(self, known: CloudEvaluation, board: Board) -> Suggestion | None:
         """Return the best line, or one not much worse."""
         sign = 1 if board.turn == Colour.WHITE else -1
-        scored = [(sign * _centipawns(line), line) for line in known.pvs if line.moves.strip()]
+        scored = [(sign * _centipawns(line), line) for line in known.pvs if line.is_complete]
         if not scored:
             return None
         margin = 0 if self._config.move_quality is CloudQuality.BEST else self._config.max_score_difference

@@ -167,9 +167,11 @@ def test_a_mate_is_better_than_any_material(lichess: ScriptedLichess, hosts: Hos
     assert (found.moves[0], found.summary.score) == ("d8h4", "mate 1")
 
 
-@pytest.mark.parametrize("moves", ["", " "])
-def test_a_line_without_moves_is_passed_over(lichess: ScriptedLichess, hosts: Hosts, moves: str) -> None:
-    pvs = [{"moves": moves, "cp": 50}, {"moves": "a7a6", "cp": 20}]
+@pytest.mark.parametrize("line", [{"moves": "", "cp": 50}, {"moves": " ", "cp": 50}, {"moves": "h7h6"}])
+def test_a_line_without_moves_or_score_is_passed_over(
+    lichess: ScriptedLichess, hosts: Hosts, line: dict[str, Any]
+) -> None:
+    pvs = [line, {"moves": "a7a6", "cp": 20}]
     lichess.answer("/api/cloud-eval", Reply(body={"depth": 40, "knodes": 1, "pvs": pvs}))
     assert first(cloud(hosts).find(KINGS_PAWN, soon())) == "a7a6"
 
