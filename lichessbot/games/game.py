@@ -170,8 +170,8 @@ class Game:
                 self.search.note_answer(report)
                 if self.search.awaits(report.search_id):
                     yield from self._take_best_move(report, now)
-            case EngineReady() if self.clock is not None:
-                self.search.engine_is_ready(self._position, now)
+            case EngineReady():
+                self.search.engine_is_ready(None if self.clock is None else self._position, now)
             case EngineDied(search_id=search_id, reason=reason):
                 self.search.engine_died(search_id)
                 if not self.search.is_settled_for(search_id):

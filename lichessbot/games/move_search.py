@@ -197,14 +197,15 @@ class MoveSearch:
         """Note that another process searches next, which is as slow to start as the first one."""
         self._engine_starts, self._first_id = True, self._last_id + 1
 
-    def engine_is_ready(self, position: TimedPosition, now: float) -> None:
-        """Give an engine that has started the usual time to think."""
+    def engine_is_ready(self, position: TimedPosition | None, now: float) -> None:
+        """Give an engine that has started the usual time to think. `position`: None before the first state."""
         self._engine_restarts = self._engine_starts = False
         pending = self._pending
-        if pending is not None and pending.stage is Stage.STARTING and isinstance(pending.search, Search):
-            pending.stage = Stage.SEARCHING
-            limits = pending.search.limits
-            pending.due_at = now + self._think_limit_s(position, limits, now)
+        if position is None or pending is None or pending.stage is not Stage.STARTING:
+            return
+        assert isinstance(pending.search, Search), "only an engine starts"
+        pending.stage = Stage.SEARCHING
+        pending.due_at = now + self._think_limit_s(position, pending.search.limits, now)
 
     def engine_died(self, search_id: int | None) -> None:
         """Note that the next engine has yet to start."""

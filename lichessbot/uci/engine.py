@@ -80,8 +80,6 @@ class UciEngine:
         self._lock = threading.RLock()
         self.ready = False
         """Whether it has ever been ready for a search."""
-        self._has_searched = False
-        """In this game."""
         self._resting = False
         """It has not answered since the end of its last game."""
         self._running: Search | None = None
@@ -167,9 +165,6 @@ class UciEngine:
         with self._lock:
             self._next, self._next_is_stopped = search, False
             self._report_end(search.search_id)  # if it ended before it could be told of this search
-            if self.ready and self._death is None and not self._has_searched:
-                self._emit(EngineReady(self._game_id))  # the game may have been too young to hear it before
-            self._has_searched = True
             if overhead_ms is not None:
                 self._overhead_ms = overhead_ms
             if self._running is None:
@@ -231,7 +226,7 @@ class UciEngine:
         with self._lock:
             if self._death is not None or self._resting:
                 return False
-            self._game_id, self._log, self._has_searched = game_id, EventLog(game_id), False
+            self._game_id, self._log = game_id, EventLog(game_id)
             self._emit(EngineReady(game_id))
             return True
 

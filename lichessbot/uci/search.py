@@ -109,10 +109,7 @@ class BestMove:
 
 @dataclass(frozen=True, slots=True)
 class EngineReady:
-    """A new engine has answered `uci` and `isready`, and starts the search it was asked for meanwhile.
-
-    Told again at the first search of a game, if it was ready before.
-    """
+    """A new engine has answered `uci` and `isready`, and starts the search it was asked for meanwhile."""
 
     game_id: str
 

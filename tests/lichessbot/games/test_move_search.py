@@ -182,6 +182,13 @@ def test_a_first_engine_that_starts_slowly_costs_an_eighth_of_the_clock_and_is_n
     only(bench.hear(BestMove(GAME, think.search.search_id, "b5a4")), SendMove)
 
 
+def test_an_engine_that_was_ready_before_the_first_state_may_think_at_once() -> None:
+    bench = Bench(ready=False, engine={"command": ["lc0"]})
+    assert bench.hear(EngineReady(GAME)) == []
+    running(bench)
+    assert bench.wait(29) == []
+
+
 def test_an_engine_that_is_ready_too_late_leaves_the_move_to_the_fallback() -> None:
     bench = Bench(ready=False)
     running(bench)

@@ -251,16 +251,6 @@ def test_an_engine_may_take_longer_to_get_ready_as_some_load_a_network_for_it(st
     until(lambda: not any(isinstance(thread, threading.Timer) for thread in threading.enumerate()))
 
 
-def test_an_engine_that_was_ready_before_its_first_search_tells_it_again(start: Start, inbox: Inbox) -> None:
-    engine = start("polite")
-    assert inbox.get(timeout=PATIENCE_S) == EngineReady("abcd1234"), "the game does not listen before its first state"
-    engine.search(search(1))
-    assert inbox.get(timeout=PATIENCE_S) == EngineReady("abcd1234")
-    assert isinstance(inbox.get(timeout=PATIENCE_S), BestMove)
-    engine.search(search(2))
-    assert isinstance(inbox.get(timeout=PATIENCE_S), BestMove)
-
-
 def test_an_engine_that_never_gets_ready_is_killed(start: Start, inbox: Inbox) -> None:
     engine = start("unready", timeouts=replace(TIMEOUTS, engine_first_move=timedelta(seconds=-59.5)))
     engine.search(search(1))
