@@ -65,8 +65,7 @@ def test_a_late_failure_of_a_move_already_shown_is_ignored() -> None:
 def test_the_same_text_at_another_ply_is_another_move() -> None:
     bench = Bench()
     first = bench.owing("g1f3")
-    think = only(bench.state("g1f3 g8f6 f3g1 f6g8"), StartSearch)
-    second = only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
+    second = only(bench.find(bench.state("g1f3 g8f6 f3g1 f6g8"), "g1f3"), SendMove)
     assert bench.hear(CommandFailed(first, UNREACHABLE)) == []
     assert bench.hear(CommandFailed(second, UNREACHABLE)) == [second]
 
@@ -78,8 +77,7 @@ def test_an_answer_is_awaited_as_long_as_the_clock_affords_by_then(
     time_ms: int, answer_s: float, later_s: float, later_answer_s: float
 ) -> None:
     bench = Bench(white=False)
-    think = only(bench.full("e2e4 e7e5 g1f3", time_ms=time_ms), StartSearch)
-    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "b8c6")), SendMove)
+    sent = only(bench.find(bench.full("e2e4 e7e5 g1f3", time_ms=time_ms), "b8c6"), SendMove)
     assert sent.answer_s == answer_s
     bench.now += later_s
     assert only(bench.hear(CommandFailed(sent, UNREACHABLE)), SendMove).answer_s == later_answer_s
@@ -88,8 +86,7 @@ def test_an_answer_is_awaited_as_long_as_the_clock_affords_by_then(
 @pytest.mark.parametrize(("time_ms", "pause_s"), [(120_000, 60), (20_000, 10)])
 def test_a_rate_limited_move_waits_as_long_as_the_clock_affords(time_ms: int, pause_s: float) -> None:
     bench = Bench(white=False)
-    think = only(bench.full("e2e4 e7e5 g1f3", time_ms=time_ms), StartSearch)
-    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "b8c6")), SendMove)
+    sent = only(bench.find(bench.full("e2e4 e7e5 g1f3", time_ms=time_ms), "b8c6"), SendMove)
     assert bench.hear(CommandFailed(sent, limited(60))) == []
     assert bench.wait(pause_s - 1) == []
     assert bench.wait(1) == [sent]
@@ -141,8 +138,7 @@ def test_after_a_takeback_another_move_may_be_sent_for_the_same_ply() -> None:
     bench.owing()
     bench.state("e2e4 e7e5")
     only(bench.state(""), ReopenStream)
-    think = only(bench.full(""), StartSearch)
-    assert bench.hear(BestMove(GAME, think.search.search_id, "d2d4")) == [SendMove(GAME, 1, "d2d4")]
+    assert bench.find(bench.full(""), "d2d4") == [SendMove(GAME, 1, "d2d4")]
 
 
 def test_a_move_without_a_whole_answer_is_sent_again_after_reading() -> None:
@@ -155,22 +151,13 @@ def test_a_move_without_a_whole_answer_is_sent_again_after_reading() -> None:
 
 def test_with_little_time_left_a_move_without_answer_is_sent_again_sooner() -> None:
     bench = Bench()
-    think = only(bench.full("e2e4 e7e5", time_ms=2000), StartSearch)
-    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3")), SendMove)
+    sent = only(bench.find(bench.full("e2e4 e7e5", time_ms=2000), "g1f3"), SendMove)
     tries = 0
     began = bench.now
     while bench.now < began + 1.9:
         answer = bench.hear(CommandFailed(sent, UNREACHABLE))
         tries += len(answer or bench.wait_until_due())
     assert tries > 10
-
-
-def test_an_acknowledged_move_that_does_not_show_is_sent_again_after_reading() -> None:
-    bench = Bench()
-    sent = bench.owing()
-    assert bench.hear(CommandDone(sent)) == []
-    only(bench.wait(TIMEOUTS.move_echo.total_seconds()), ReopenStream)
-    assert bench.full() == [sent]
 
 
 def test_an_acknowledged_move_is_not_sent_again_by_a_reconnection() -> None:
@@ -275,8 +262,7 @@ def test_the_rate_limiting_delay_lies_between_two_moves_of_a_game() -> None:
     bench = Bench(rate_limiting_delay=1000)
     bench.owing()
     bench.now += 0.3
-    think = only(bench.state("e2e4 e7e5"), StartSearch)
-    assert bench.hear(BestMove(GAME, think.search.search_id, "g1f3")) == []
+    assert bench.find(bench.state("e2e4 e7e5"), "g1f3") == []
     assert only(bench.wait_until_due(), SendMove).move == "g1f3"
     assert bench.now == pytest.approx(1001.0)
 
@@ -284,16 +270,14 @@ def test_the_rate_limiting_delay_lies_between_two_moves_of_a_game() -> None:
 def test_an_optional_pause_is_limited_by_the_clock() -> None:
     bench = Bench(rate_limiting_delay=60_000)
     bench.owing()
-    think = only(bench.state("e2e4 e7e5", time_ms=4000), StartSearch)
-    assert bench.hear(BestMove(GAME, think.search.search_id, "g1f3")) == []
+    assert bench.find(bench.state("e2e4 e7e5", time_ms=4000), "g1f3") == []
     assert only(bench.wait_until_due(), SendMove).move == "g1f3"
     assert bench.now == pytest.approx(1000.1), "a fortieth of four seconds"
 
 
 def test_a_waiting_move_is_held_while_the_stream_is_read_again() -> None:
     bench = Bench(fake_think_time=True)
-    think = only(bench.full(TEN_PLIES), StartSearch)
-    bench.hear(BestMove(GAME, think.search.search_id, "f1e1"))
+    bench.find(bench.full(TEN_PLIES), "f1e1")
     only(bench.state(TEN_PLIES[:-10]), ReopenStream)
     assert bench.wait(2.0) == []
 

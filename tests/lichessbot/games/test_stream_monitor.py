@@ -333,8 +333,7 @@ def test_a_correspondence_game_that_was_never_read_can_wait() -> None:
 def test_a_third_repetition_looks_like_our_turn_until_the_draw_follows() -> None:
     bench = Bench()
     repetition = "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"
-    think = only(bench.full(repetition), StartSearch)
-    sent = only(bench.hear(BestMove(GAME, think.search.search_id, "e2e4")), SendMove)
+    sent = only(bench.find(bench.full(repetition), "e2e4"), SendMove)
     only(bench.hear(CommandFailed(sent, REFUSED)), ReopenStream)
     over = only(bench.full(repetition, status="draw"), GameOver)
     assert over.winner is None
