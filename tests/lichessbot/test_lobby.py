@@ -11,74 +11,38 @@ import pytest
 
 from lichessbot.config import Config
 from lichessbot.errors import RateLimited, Refused, Unreachable
-from lichessbot.lichess.answers import Account, ArenaInfo, BotUser, UserStatus
+from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import (
     AcceptChallenge,
     CancelChallenge,
     ChallengeAnswer,
-    Command,
     CommandDone,
     CommandFailed,
-    CommandResult,
     CreateChallenge,
     DeclineChallenge,
     JoinTournament,
-    MatchCommand,
-    ReadBots,
     ReadOutgoing,
-    ReadRatings,
-    ReadStatuses,
     ReadTournament,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason, GameStatus
 from lichessbot.lichess.finished_game import FinishedGame
-from lichessbot.lichess.models import Challenge, ChallengeDeclined, ChallengeReceived, GameFull, GameInfo, User
+from lichessbot.lichess.models import ChallengeDeclined, GameFull, GameInfo
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
-from tests.patience import PATIENCE_S, until
-
-ARENA = "hL7vMrFQ"
-CONFIG = Config.model_validate({"challenge": {"concurrency": 2}, "tournaments": [{"id": ARENA}]})
-US = Account.model_validate({"id": "us", "username": "Us", "title": "BOT"})
-
-
-class Outbox:
-    """An outbox that only keeps what it is told to send."""
-
-    pause_s = 0.0
-
-    def __init__(self) -> None:
-        self.sent: list[Command] = []
-        self.withdrawn: list[Command] = []
-
-    def send(self, command: Command, after: timedelta = timedelta()) -> None:
-        self.sent.append(command)
-
-    def withdraw(self, command: Command) -> bool:
-        self.withdrawn.append(command)
-        return False
-
-    def settle(self, command: Command) -> None:
-        pass
-
-
-def lobby_of(
-    store: Store, outbox: "Outbox", games: list[GameInfo], config: Config = CONFIG, timeouts: Timeouts | None = None
-) -> Lobby:
-    """An open lobby; what happens to `games` happens to the games in progress."""
-    lobby = Lobby(config, outbox, SimpleQueue().put, store, timeouts or Timeouts(), None, lambda: games)  # type: ignore[arg-type]
-    lobby.open(US, config)
-    return lobby
-
-
-def challenged(challenge_id: str, **challenger: str) -> ChallengeReceived:
-    """To blitz, by whomever."""
-    terms = {"speed": "blitz", "timeControl": {"type": "clock", "limit": 180, "increment": 2}}
-    challenge = {"id": challenge_id, "challenger": challenger, "variant": {"key": "standard"}, **terms}
-    return ChallengeReceived.model_validate({"challenge": challenge, "compat": {"bot": True}})
+from tests.lichessbot.lobby_bench import (
+    ARENA,
+    US,
+    Hall,
+    Outbox,
+    challenged,
+    echoed,
+    game_with,
+    lobby_of,
+)
+from tests.patience import PATIENCE_S
 
 
 def test_a_game_found_in_the_list_takes_no_second_slot(store: Store) -> None:
@@ -90,8 +54,7 @@ def test_a_game_found_in_the_list_takes_no_second_slot(store: Store) -> None:
     lobby.tick()
     assert outbox.sent == [look, join]
     lobby.command_answered(CommandDone(join))
-    facts = {"gameId": "abcd1234", "variant": {"key": "standard"}, "tournamentId": ARENA}
-    game = GameInfo.model_validate({**facts, "opponent": {"id": "rival", "username": "Rival"}})
+    game = game_with("Rival", tournamentId=ARENA)
     lobby.playing_listed([game], time.monotonic())
     games.append(game)
     lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
@@ -99,7 +62,7 @@ def test_a_game_found_in_the_list_takes_no_second_slot(store: Store) -> None:
 
 
 def test_a_waiting_challenge_that_another_program_declines_waits_no_more(store: Store) -> None:
-    outbox, games = Outbox(), [game_of_a_human()]
+    outbox, games = Outbox(), [game_with("Ann")]
     lobby = lobby_of(store, outbox, games, Config())
     waiting = challenged("wxyz9876", id="bob")
     lobby.challenge_event(waiting, time.monotonic())
@@ -114,8 +77,7 @@ def test_a_waiting_challenge_that_another_program_declines_waits_no_more(store: 
 
 def test_an_arena_that_was_left_during_a_game_stays_left_after_a_restart(tmp_path: Path) -> None:
     config = Config.model_validate({})
-    facts = {"gameId": "abcd1234", "variant": {"key": "standard"}, "tournamentId": ARENA}
-    game = GameInfo.model_validate({**facts, "opponent": {"id": "rival", "username": "Rival"}})
+    game = game_with("Rival", tournamentId=ARENA)
     with closing(Store(Database(tmp_path))) as store:
         lobby = lobby_of(store, Outbox(), [game], config)
         lobby.game_started(game)
@@ -134,8 +96,7 @@ def test_an_arena_that_was_left_during_a_game_stays_left_after_a_restart(tmp_pat
 
 def test_an_arena_is_asked_for_a_game_only_while_a_slot_is_free(store: Store) -> None:
     config = Config.model_validate({"challenge": {"concurrency": 1}, "tournaments": [{"id": ARENA}]})
-    facts = {"gameId": "abcd1234", "variant": {"key": "standard"}, "speed": "blitz"}
-    games, outbox = [GameInfo.model_validate(facts)], Outbox()
+    games, outbox = [game_with("Ann")], Outbox()
     lobby = lobby_of(store, outbox, games, config)
     lobby.tick()
     running = ArenaInfo(id=ARENA, secondsToFinish=3600)
@@ -170,8 +131,7 @@ def test_a_list_whose_thread_cannot_be_started_is_read_later(
 def test_of_two_bots_that_wait_one_gets_the_days_last_game(store: Store) -> None:
     outbox = Outbox()
     config = Config.model_validate({"challenge": {"concurrency": 2}, "matchmaking": {"bot_games_per_day": 1}})
-    facts = {"variant": {"key": "standard"}, "opponent": {"id": "ann", "username": "Ann"}}
-    games = [GameInfo.model_validate({**facts, "gameId": game_id}) for game_id in ("abcd1234", "abcd5678")]
+    games = [game_with("Ann", game_id) for game_id in ("abcd1234", "abcd5678")]
     lobby = lobby_of(store, outbox, games, config)
     for number in (1, 2):
         came = challenged(f"wxyz987{number}", id=f"rival{number}", title="BOT")
@@ -190,7 +150,7 @@ def test_of_a_human_and_a_bot_for_one_slot_exactly_one_gets_it(
     store: Store, preference: str, next_one: str, declined: str
 ) -> None:
     """Both were declined: the human as the last in order, and the bot to keep the slot for that human."""
-    outbox, games = Outbox(), [game_of_a_human()]
+    outbox, games = Outbox(), [game_with("Ann")]
     lobby = lobby_of(store, outbox, games, Config.model_validate({"challenge": {"preference": preference}}))
     for came in (challenged("machine1", id="robo", title="BOT", rating="2500"), challenged("person01", id="bob")):
         lobby.challenge_event(came, time.monotonic())
@@ -205,7 +165,7 @@ def test_of_a_human_and_a_bot_for_one_slot_exactly_one_gets_it(
 def test_a_human_who_found_no_slot_comes_before_bots_unless_bots_are_preferred(
     store: Store, preference: str, declined: bool
 ) -> None:
-    outbox, games = Outbox(), [game_of_a_human()]
+    outbox, games = Outbox(), [game_with("Ann")]
     config = Config.model_validate({"challenge": {"preference": preference}})
     lobby = lobby_of(store, outbox, games, config, replace(Timeouts(), challenge_wait=timedelta(0)))
     lobby.challenge_event(challenged("person01", id="bob"), time.monotonic())
@@ -229,41 +189,17 @@ def test_a_429_to_an_acceptance_pauses_matchmaking_and_one_to_a_decline_does_not
 
 # Challenges of our own
 
-SEEKING = Config.model_validate({"challenge": {"concurrency": 2}, "matchmaking": {"allow_matchmaking": True}})
-AT_ONCE = replace(Timeouts(), challenge_minute=timedelta(0), game_start=timedelta(0))
 
-
-class Hall:
-    """A lobby that looks for a game."""
-
-    def __init__(self, store: Store, config: Config = SEEKING, timeouts: Timeouts = AT_ONCE) -> None:
-        self.outbox, self.games = Outbox(), list[GameInfo]()
-        self.lobby = lobby_of(store, self.outbox, self.games, config, timeouts)
-        until(lambda: self.lobby.tick() or self.outbox.sent, "no bot is looked for")
-
-    def hear(self, command: MatchCommand, answer: CommandResult) -> None:
-        assert self.outbox.sent[-1] == command
-        self.lobby.command_answered(CommandDone(command, answer))
-
-    def find_a_rival(self) -> None:
-        self.hear(ReadRatings(), US)
-        self.hear(ReadBots(), (BotUser.model_validate({"id": "rival", "username": "Rival"}),))
-        self.hear(ReadStatuses(("rival",)), (UserStatus(id="rival", online=True),))
-
-    def goes_unanswered(self) -> None:
-        command = self.outbox.sent[-1]
-        assert isinstance(command, CreateChallenge | ReadOutgoing)
-        self.lobby.command_answered(CommandFailed(command, Unreachable("timed out"), perhaps_done=True))
-        self.lobby.tick()
-
-
-def game_of_a_human() -> GameInfo:
-    return GameInfo.model_validate({"gameId": "abcd1234", "variant": {"key": "standard"}, "opponent": {"id": "ann"}})
+def goes_unanswered(hall: Hall) -> None:
+    command = hall.outbox.sent[-1]
+    assert isinstance(command, CreateChallenge | ReadOutgoing)
+    hall.lobby.command_answered(CommandFailed(command, Unreachable("timed out"), perhaps_done=True))
+    hall.lobby.tick()
 
 
 def test_no_challenge_is_sent_if_a_game_began_during_the_choice(store: Store) -> None:
     hall = Hall(store)
-    hall.games.append(game_of_a_human())
+    hall.games.append(game_with("Ann"))
     hall.find_a_rival()
     assert not any(isinstance(command, CreateChallenge) for command in hall.outbox.sent)
     assert hall.lobby.describe().matchmaking.next_step.startswith("games are running"), "the choice is over"
@@ -272,25 +208,19 @@ def test_no_challenge_is_sent_if_a_game_began_during_the_choice(store: Store) ->
 def test_stopping_does_not_wait_for_a_challenge_in_an_outage(store: Store) -> None:
     hall = Hall(store)
     hall.find_a_rival()
-    hall.goes_unanswered()
+    goes_unanswered(hall)
     hall.lobby.stop()
     assert not hall.lobby.is_clear
     for _ in range(3):
-        hall.goes_unanswered()
+        goes_unanswered(hall)
     assert hall.lobby.is_clear
 
 
 def test_stopping_looks_for_the_game_of_an_accepted_challenge(store: Store) -> None:
     """Lichess refuses to withdraw it: it may have been accepted just now."""
     hall = Hall(store)
-    hall.find_a_rival()
-    created = hall.outbox.sent[-1]
-    assert isinstance(created, CreateChallenge)
-    challenge = {"id": "wxyz9876", "destUser": {"id": "rival"}, "variant": {"key": "standard"}, "speed": "blitz"}
-    told = Challenge.model_validate({**challenge, "timeControl": {"type": "clock", "limit": 180, "increment": 2}})
-    hall.lobby.command_answered(CommandDone(created, told))
+    canceled = CancelChallenge(hall.challenge_a_rival().id)
     hall.lobby.stop()
-    canceled = CancelChallenge("wxyz9876")
     assert hall.outbox.sent[-1] == canceled
     hall.lobby.command_answered(CommandFailed(canceled, Refused(404, "Not found")))
     assert not hall.lobby.is_clear
@@ -300,14 +230,11 @@ def test_stopping_looks_for_the_game_of_an_accepted_challenge(store: Store) -> N
 def test_the_withdrawal_of_a_challenge_that_was_accepted_is_not_sent(store: Store) -> None:
     """It would abort the game."""
     hall = Hall(store)
-    hall.find_a_rival()
-    created = hall.outbox.sent[-1]
-    ours = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="rival")})
-    hall.lobby.command_answered(CommandDone(created, ours))
+    canceled = CancelChallenge(hall.challenge_a_rival().id)
     hall.lobby.pause()
-    assert hall.outbox.sent[-1] == CancelChallenge("wxyz9876")
-    hall.lobby.game_started(GameInfo.model_validate({"gameId": "wxyz9876", "variant": {"key": "standard"}}))
-    assert hall.outbox.withdrawn == [CancelChallenge("wxyz9876")]
+    assert hall.outbox.sent[-1] == canceled
+    hall.lobby.game_started(game_with("BOT Rival", canceled.challenge_id))
+    assert hall.outbox.withdrawn == [canceled]
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])
@@ -325,10 +252,9 @@ def test_a_rematch_that_crosses_ours_is_accepted_though_each_player_may_have_one
     lobby.tick()
     (created,) = outbox.sent
     assert isinstance(created, CreateChallenge)
-    ours = challenged("ours0001", id="us").challenge.model_copy(update={"destination": User(id="ann")})
-    lobby.command_answered(CommandDone(created, ours))
+    lobby.command_answered(CommandDone(created, echoed("ann").challenge))
     lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
-    canceled = CancelChallenge("ours0001")
+    canceled = CancelChallenge("to-ann")
     assert outbox.sent[1] == canceled
     lobby.command_answered(CommandDone(canceled))
     lobby.tick()
@@ -380,7 +306,7 @@ def test_an_open_challenge_to_a_human_takes_no_game_of_a_bot(store: Store) -> No
     outbox = Outbox()
     lobby = lobby_of(store, outbox, [], Config.model_validate({"matchmaking": {"bot_games_per_day": 1}}))
     lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
-    lobby.game_started(game_of_a_human().model_copy(update={"game_id": "wxyz9876"}))
+    lobby.game_started(game_with("Ann", "wxyz9876"))
     lobby.rechallenge(received=True)
     assert isinstance(outbox.sent[-1], CreateChallenge)
     assert lobby.snapshot().objection_to_bots is None
@@ -404,19 +330,13 @@ def test_a_rest_is_logged_only_if_there_is_one(
     caplog.set_level("INFO")
     hall = Hall(store)
     hall.lobby.reload(Config.model_validate({"matchmaking": {"allow_matchmaking": True, "challenge_filter": filter_}}))
-    hall.find_a_rival()
-    created = hall.outbox.sent[-1]
-    assert isinstance(created, CreateChallenge)
-    told = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="rival")})
     if error is not None:
-        hall.lobby.command_answered(CommandFailed(created, error))
+        hall.find_a_rival()
+        hall.lobby.command_answered(CommandFailed(hall.outbox.sent[-1], error))
+    elif event == "match.unanswered":
+        hall.lobby.command_answered(CommandDone(CancelChallenge(hall.challenge_a_rival().id)))
     else:
-        hall.lobby.command_answered(CommandDone(created, told))
-    if event == "match.unanswered":
-        canceled = CancelChallenge(told.id)
-        hall.lobby.command_answered(CommandDone(canceled))
-    elif event == "match.declined":
-        hall.lobby.challenge_event(ChallengeDeclined(challenge=told), time.monotonic())
+        hall.lobby.challenge_event(ChallengeDeclined(challenge=hall.challenge_a_rival()), time.monotonic())
     lines = [line for line in caplog.messages if line.split()[0].startswith(("match.declined", "match.refused", event))]
     assert [line.split()[0] for line in lines] == [event]
     assert ("rests_until=" in lines[0]) is is_told

@@ -25,12 +25,12 @@ from lichessbot.lichess.commands import (
     ReadTournament,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason, ExactClock, Variant
-from lichessbot.lichess.models import Challenge, ChallengeCanceled, ChallengeReceived, GameInfo
+from lichessbot.lichess.models import ChallengeCanceled, ChallengeDeclined, ChallengeReceived, GameInfo
 from lichessbot.lobby import Lobby
 from lichessbot.storage.database import Database
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
-from tests.lichessbot.test_lobby import (
+from tests.lichessbot.lobby_bench import (
     ARENA,
     AT_ONCE,
     CONFIG,
@@ -39,7 +39,8 @@ from tests.lichessbot.test_lobby import (
     Hall,
     Outbox,
     challenged,
-    game_of_a_human,
+    echoed,
+    game_with,
     lobby_of,
 )
 from tests.patience import until
@@ -52,20 +53,11 @@ def come(lobby: Lobby, *challenges: ChallengeReceived) -> None:
         lobby.challenge_event(challenge, time.monotonic())
 
 
-def echoed(opponent: str, **changes: Any) -> ChallengeReceived:
-    """A challenge of our account to this player, as the event stream shows it."""
-    clock = {"type": "clock", "limit": 180, "increment": 2}
-    terms = {"speed": "blitz", "rated": True, "variant": {"key": "standard"}, "timeControl": clock}
-    users = {"challenger": {"id": US.id}, "destUser": {"id": opponent, "title": changes.pop("title", None)}}
-    challenge = {"id": f"to-{opponent}", **terms, **users, **changes}
-    return ChallengeReceived.model_validate({"challenge": challenge, "compat": {"bot": True}})
-
-
 # Pause
 
 
 def test_a_pause_declines_those_who_come_and_those_who_wait(store: Store) -> None:
-    outbox, games = Outbox(), [game_of_a_human(), game_of_a_human()]
+    outbox, games = Outbox(), [game_with("Ann"), game_with("Ann")]
     lobby = lobby_of(store, outbox, games, Config.model_validate({"challenge": {"concurrency": 2}}))
     come(lobby, challenged("wxyz0001", id="ann"))
     assert lobby.waiting == ["ann"]
@@ -165,10 +157,7 @@ def test_an_arena_of_the_configuration_is_not_left_by_a_command(store: Store) ->
 
 def test_a_pause_begins_no_challenge_and_withdraws_the_open_one(store: Store) -> None:
     hall = Hall(store)
-    hall.find_a_rival()
-    made = hall.outbox.sent[-1]
-    assert isinstance(made, CreateChallenge)
-    come(hall.lobby, echoed("rival"))
+    hall.challenge_a_rival()
     hall.lobby.pause()
     assert hall.outbox.sent[-1] == CancelChallenge("to-rival")
     hall.lobby.command_answered(CommandDone(hall.outbox.sent[-1]))
@@ -224,8 +213,7 @@ def test_a_blocked_player_is_declined_also_after_a_restart(tmp_path: Path) -> No
 
 def test_a_blocked_bot_is_not_challenged_and_an_open_challenge_to_it_is_withdrawn(store: Store) -> None:
     hall = Hall(store)
-    hall.find_a_rival()
-    come(hall.lobby, echoed("rival"))
+    hall.challenge_a_rival()
     hall.lobby.block("Other")
     assert isinstance(hall.outbox.sent[-1], CreateChallenge)
     hall.lobby.block("Rival")
@@ -253,8 +241,7 @@ def test_a_reload_that_speaks_against_the_open_challenge_withdraws_it(
     store: Store, matchmaking: dict[str, Any]
 ) -> None:
     hall = Hall(store)
-    hall.find_a_rival()
-    come(hall.lobby, echoed("rival"))
+    hall.challenge_a_rival()
     hall.lobby.reload(SEEKING)
     assert isinstance(hall.outbox.sent[-1], CreateChallenge)
     hall.lobby.reload(Config.model_validate({"matchmaking": matchmaking}))
@@ -264,8 +251,7 @@ def test_a_reload_that_speaks_against_the_open_challenge_withdraws_it(
 def test_a_list_that_now_names_the_opponent_withdraws_the_open_challenge(store: Store, tmp_path: Path) -> None:
     file = str(tmp_path / "blocked.txt")
     hall = Hall(store)
-    hall.find_a_rival()
-    come(hall.lobby, echoed("rival"))
+    hall.challenge_a_rival()
     matchmaking = {"allow_matchmaking": True, "block_list_files": [file]}
     hall.lobby.reload(Config.model_validate({"matchmaking": matchmaking}))
     assert isinstance(hall.outbox.sent[-1], CreateChallenge)
@@ -291,9 +277,7 @@ def test_a_challenge_that_is_withdrawn_by_hand_does_not_count_against_the_bot(
 ) -> None:
     caplog.set_level("INFO")
     hall = Hall(store)
-    hall.find_a_rival()
-    come(hall.lobby, challenge := echoed("rival"))
-    hall.lobby.challenge_event(ChallengeCanceled(challenge=challenge.challenge), time.monotonic())
+    hall.lobby.challenge_event(ChallengeCanceled(challenge=hall.challenge_a_rival()), time.monotonic())
     assert hall.lobby.describe().matchmaking.open_challenge is None
     assert "match.withdrawn" in caplog.text
     assert "match.declined" not in caplog.text
@@ -304,14 +288,10 @@ def test_a_challenge_that_is_withdrawn_by_hand_does_not_count_against_the_bot(
 
 def test_the_last_opponent_is_challenged_again_to_the_same(store: Store) -> None:
     hall = Hall(store)
-    hall.find_a_rival()
-    come(hall.lobby, echoed("rival"))
+    ours = hall.challenge_a_rival()
     with pytest.raises(CannotDo, match="another challenge is open"):
         hall.lobby.rechallenge(received=False)
-    declined = Challenge.model_validate(
-        {"id": "to-rival", "variant": {"key": "standard"}, "speed": "blitz", "timeControl": {"type": "clock"}}
-    )
-    hall.lobby._matchmaker.challenge_settled(declined, is_declined=True)
+    hall.lobby.challenge_event(ChallengeDeclined(challenge=ours), time.monotonic())
     assert hall.lobby.rechallenge(received=False) == "will challenge rival: 3+2 rated standard"
     assert hall.outbox.sent[-1] == CreateChallenge("rival", BLITZ)
     state = hall.lobby.describe().matchmaking
@@ -398,7 +378,7 @@ def test_nobody_is_challenged_again_without_a_slot(store: Store) -> None:
     games = list[GameInfo]()
     lobby = lobby_of(store, Outbox(), games, Config())
     come(lobby, echoed("friend"))
-    games.append(game_of_a_human())
+    games.append(game_with("Ann"))
     with pytest.raises(CannotDo, match="every slot is taken"):
         lobby.rechallenge(received=False)
 
@@ -418,7 +398,7 @@ def test_nobody_is_challenged_again_beyond_the_days_games_but_a_human_is(store: 
 
 
 def test_the_lobby_tells_who_waits_and_what_is_used_up(store: Store) -> None:
-    lobby = lobby_of(store, Outbox(), [game_of_a_human()], Config())
+    lobby = lobby_of(store, Outbox(), [game_with("Ann")], Config())
     began = time.monotonic()
     come(lobby, challenged("wxyz0001", id="ann", name="Ann", title="GM"))
     come(lobby, echoed("friend"), echoed("rival", title="BOT"))

@@ -22,7 +22,7 @@ from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, ReadPlay
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
-from tests.lichessbot.test_lobby import Outbox, challenged, lobby_of
+from tests.lichessbot.lobby_bench import Outbox, challenged, lobby_of
 
 # Records
 

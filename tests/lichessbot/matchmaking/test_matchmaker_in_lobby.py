@@ -23,12 +23,12 @@ from lichessbot.lichess.commands import (
     ReadStatuses,
 )
 from lichessbot.lichess.enums import Colour, DeclineReason
-from lichessbot.lichess.models import ChallengeDeclined, GameFull, GameInfo, User
+from lichessbot.lichess.models import ChallengeDeclined, GameFull, GameInfo
 from lichessbot.matchmaking.known_bots import BotGame, BotGames
 from lichessbot.storage.database import Database, read_only
 from lichessbot.storage.store import LimitedAction, Store
+from tests.lichessbot.lobby_bench import AT_ONCE, US, Hall, Outbox, challenged, echoed, game_with, lobby_of
 from tests.lichessbot.matchmaking.test_rematch import finished
-from tests.lichessbot.test_lobby import AT_ONCE, US, Hall, Outbox, challenged, lobby_of
 from tests.patience import until
 
 BLITZ = {"challenge_variant": "standard", "challenge_initial_time": [180], "challenge_increment": [0]}
@@ -99,14 +99,14 @@ def test_a_rematch_counts_even_if_it_was_withdrawn_as_it_may_still_begin(
     lobby = lobby_of(store, outbox, [], config, replace(AT_ONCE, rematch_black_waits=timedelta(0)))
     lobby.game_over(finished())
     lobby.tick()
-    ours = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="anna")})
+    ours = echoed("anna").challenge
     lobby.command_answered(CommandDone(outbox.sent[-1], ours))
     if is_declined:
         lobby.challenge_event(ChallengeDeclined(challenge=ours), time.monotonic())
     else:
         lobby.pause()
-        lobby.command_answered(CommandDone(CancelChallenge("wxyz9876")))
-    assert store.times_done("wxyz9876", LimitedAction.REMATCH) == counted
+        lobby.command_answered(CommandDone(CancelChallenge(ours.id)))
+    assert store.times_done(ours.id, LimitedAction.REMATCH) == counted
 
 
 @pytest.mark.parametrize(("slots", "is_withdrawn"), [(2, False), (1, True)])
@@ -116,21 +116,13 @@ def test_a_challenge_that_has_no_slot_after_a_reload_is_withdrawn(store: Store, 
         Config.model_validate({"challenge": {"concurrency": it}, "matchmaking": keys}) for it in (3, slots)
     )
     hall = Hall(store, before)
-    hall.games.append(bot_game("wxyz0001"))
-    hall.find_a_rival()
-    created = hall.outbox.sent[-1]
-    ours = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="rival")})
-    hall.lobby.command_answered(CommandDone(created, ours))
+    hall.games.append(game_with("BOT Rival"))
+    ours = hall.challenge_a_rival()
     hall.lobby.reload(after)
-    assert (hall.outbox.sent[-1] == CancelChallenge("wxyz9876")) is is_withdrawn
+    assert (hall.outbox.sent[-1] == CancelChallenge(ours.id)) is is_withdrawn
 
 
 # The last game of the day
-
-
-def bot_game(game_id: str) -> GameInfo:
-    opponent = {"id": "rival", "username": "BOT Rival"}
-    return GameInfo.model_validate({"gameId": game_id, "variant": {"key": "standard"}, "opponent": opponent})
 
 
 def opened(game_id: str, opponent: str) -> GameFull:
@@ -139,16 +131,19 @@ def opened(game_id: str, opponent: str) -> GameFull:
     return GameFull.model_validate({"id": game_id, "variant": {"key": "standard"}, "state": state, **players})
 
 
+def play_a_rival(hall: Hall) -> None:
+    """Begin the game that a challenge of ours becomes."""
+    game_id = hall.challenge_a_rival().id
+    hall.lobby.game_started(game_with("BOT Rival", game_id))
+    hall.lobby.game_opened(opened(game_id, "rival"))
+
+
 def test_only_games_that_came_of_our_challenges_use_up_our_share(store: Store, tmp_path: Path) -> None:
     hall = Hall(store)
     hall.lobby.game_opened(opened("wxyz0001", "other"))
-    hall.find_a_rival()
-    ours = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="rival")})
-    hall.lobby.command_answered(CommandDone(hall.outbox.sent[-1], ours))
-    hall.lobby.game_started(bot_game("wxyz9876"))
-    hall.lobby.game_opened(opened("wxyz9876", "rival"))
+    play_a_rival(hall)
     store.close()
-    assert read_only(tmp_path, "SELECT id, ours FROM bot_games") == [("wxyz0001", 0), ("wxyz9876", 1)]
+    assert read_only(tmp_path, "SELECT id, ours FROM bot_games") == [("wxyz0001", 0), ("to-rival", 1)]
 
 
 @pytest.mark.parametrize(("colour", "is_soon"), [("pairs", True), ("white", False)])
@@ -161,11 +156,7 @@ def test_only_the_second_game_of_a_pair_follows_a_single_game_and_the_first(
     keys = {"allow_matchmaking": True, "bot_games_per_day": 5, "challenge_color": colour, **BLITZ}
     with closing(Store(Database(tmp_path))) as store:
         hall = Hall(store, Config.model_validate({"matchmaking": keys}))
-        hall.find_a_rival()
-        ours = challenged("wxyz9876", id="us").challenge.model_copy(update={"destination": User(id="rival")})
-        hall.lobby.command_answered(CommandDone(hall.outbox.sent[-1], ours))
-        hall.lobby.game_started(bot_game("wxyz9876"))
-        hall.lobby.game_opened(opened("wxyz9876", "rival"))
+        play_a_rival(hall)
         next_at = hall.lobby.describe().matchmaking.next_attempt_epoch_s
     assert next_at is not None
     assert (next_at < time.time() + 600) is is_soon
@@ -177,8 +168,8 @@ def test_a_game_counts_before_its_own_stream_has_said_who_plays(store: Store) ->
     keys = {"challenge": {"concurrency": 3}, "matchmaking": {"bot_games_per_day": 1}}
     lobby = lobby_of(store, outbox, games, Config.model_validate(keys))
     lobby.challenge_event(challenged("wxyz0001", id="rival", title="BOT"), time.monotonic())
-    lobby.game_started(bot_game("wxyz0001"))
-    games.append(bot_game("wxyz0001"))
+    lobby.game_started(game_with("BOT Rival", "wxyz0001"))
+    games.append(game_with("BOT Rival", "wxyz0001"))
     lobby.challenge_event(challenged("wxyz0002", id="other", title="BOT"), time.monotonic())
     assert outbox.sent == [AcceptChallenge("wxyz0001"), DeclineChallenge("wxyz0002", DeclineReason.LATER)]
     lobby.challenge_event(challenged("wxyz0003", id="ann"), time.monotonic())
@@ -186,7 +177,7 @@ def test_a_game_counts_before_its_own_stream_has_said_who_plays(store: Store) ->
 
 
 def test_a_game_whose_stream_has_said_who_plays_counts_once(store: Store) -> None:
-    outbox, games = Outbox(), [bot_game("wxyz0001")]
+    outbox, games = Outbox(), [game_with("BOT Rival", "wxyz0001")]
     keys = {"challenge": {"concurrency": 3}, "matchmaking": {"bot_games_per_day": 2}}
     lobby = lobby_of(store, outbox, games, Config.model_validate(keys))
     lobby.game_opened(opened("wxyz0001", "rival"))
