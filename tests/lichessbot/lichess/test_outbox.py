@@ -27,7 +27,6 @@ from lichessbot.lichess.commands import (
     DeclineChallenge,
     JoinTournament,
     ReadAccount,
-    ReadBots,
     ReadPlaying,
     ReadToken,
     Resign,
@@ -171,6 +170,7 @@ def test_a_command_that_must_not_be_sent_twice_waits_for_its_record(
     outbox.send(command, recorded=recorded)
     time.sleep(0.3)
     assert lichess.requests == []
+    assert outbox.unanswered == {command.kind(): 1}
     recorded.set()
     assert answer(inbox) == CommandDone(command)
 
@@ -231,13 +231,6 @@ def test_a_stuck_chat_line_delays_no_acceptance_and_the_oldest_are_dropped(
     assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
     assert outbox.is_talking
     held.set()
-
-
-def test_a_chat_line_without_an_answer_is_not_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
-    lichess.answer(CHAT_PATH, Reply(502))
-    outbox.send(talk(1))
-    failure(inbox)
-    assert lichess.paths() == [CHAT_PATH]
 
 
 def test_a_closed_game_keeps_its_chat_lines(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
@@ -359,56 +352,25 @@ def test_a_closed_game_sends_no_more_commands(lichess: ScriptedLichess, outbox: 
     assert lichess.paths() == [MOVE_PATH]
 
 
-# Ventures of our own
-
 CREATE = CreateChallenge("rival", Terms(Variant.STANDARD, ExactClock(60, 0), False))
 
 
-def test_a_challenge_without_an_answer_is_not_repeated(
-    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+@pytest.mark.parametrize(
+    ("command", "path"), [(talk(1), CHAT_PATH), (CREATE, "/api/challenge/rival")], ids=["chat", "challenge"]
+)
+def test_a_chat_line_or_a_challenge_without_an_answer_is_not_repeated(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, command: Command, path: str
 ) -> None:
-    lichess.answer("/api/challenge/rival", Reply(502))
-    outbox.send(CREATE)
-    failed = failure(inbox)
-    assert isinstance(failed.error, Unreachable)
-    assert lichess.paths() == ["/api/challenge/rival"]
+    lichess.answer(path, Reply(502))
+    outbox.send(command)
+    assert isinstance(failure(inbox).error, Unreachable)
+    assert lichess.paths() == [path]
 
 
 def test_a_withdrawal_without_an_answer_is_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer("/api/challenge/abcd1234/cancel", Reply(502), Reply())
     outbox.send(CancelChallenge("abcd1234"))
     assert answer(inbox) == CommandDone(CancelChallenge("abcd1234"))
-
-
-def test_a_withdrawal_is_sent_before_commands_of_lower_priority(
-    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
-) -> None:
-    paths = ["/api/challenge/abcd1234/decline", "/api/challenge/wxyz9876/cancel", "/api/bot/online"]
-    for path in paths:
-        lichess.answer(path, Reply(lines=[]) if "online" in path else Reply())
-    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}, held=(held := Event())))
-    outbox.send(ReadPlaying())
-    lichess.until_asked()
-    for command in (ReadBots(), DeclineChallenge("abcd1234", DeclineReason.LATER), CancelChallenge("wxyz9876")):
-        outbox.send(command)
-    held.set()
-    for _ in range(4):
-        answer(inbox)
-    asked = [path.partition("?")[0] for path in lichess.paths()]
-    assert [path for path in asked if path in paths] == [paths[1], paths[0], paths[2]]
-
-
-def test_a_move_that_waits_for_the_disk_is_counted(
-    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
-) -> None:
-    lichess.answer(MOVE_PATH, Reply())
-    recorded = Event()
-    outbox.send(MOVE, recorded=recorded)
-    time.sleep(0.05)    # its thread has taken it
-    assert outbox.unanswered == {"send move": 1}
-    recorded.set()
-    answer(inbox)
-    assert not outbox.unanswered
 
 
 def test_commands_that_are_due_and_have_no_answer_are_counted_by_kind(

@@ -15,12 +15,14 @@ from lichessbot.lichess.commands import (
     Abort,
     AcceptChallenge,
     AnswerTakeback,
+    CancelChallenge,
     ClaimVictory,
     Command,
     CommandDone,
     DeclineChallenge,
     LeaveTournament,
     ReadAccount,
+    ReadBots,
     ReadPlaying,
     Resign,
     Say,
@@ -126,18 +128,22 @@ def test_after_a_429_on_a_move_all_commands_but_moves_wait(
 
 def test_commands_are_sent_by_priority(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
     lichess.answer("/api/account", Reply(body=ACCOUNT, held=(held := Event())))
-    paths = ["/api/bot/game/abcd1234/abort", ACCEPT_PATH, "/api/account/playing", "/api/challenge/c2/decline"]
+    paths = [
+        "/api/bot/game/abcd1234/abort", "/api/challenge/c3/cancel", ACCEPT_PATH, "/api/account/playing",
+        "/api/challenge/c2/decline", "/api/bot/online",
+    ]  # fmt: skip
     for path in paths:
-        lichess.answer(path, Reply(body={"nowPlaying": []}))
+        lichess.answer(path, Reply(lines=[]) if "online" in path else Reply(body={"nowPlaying": []}))
     outbox.send(ReadAccount())
     lichess.until_asked()
     least_urgent_first = (
-        DeclineChallenge("c2", DeclineReason.LATER), ReadPlaying(), AcceptChallenge("c1"), Abort("abcd1234", "why"),
-    )
+        ReadBots(), DeclineChallenge("c2", DeclineReason.LATER), ReadPlaying(), CancelChallenge("c3"),
+        AcceptChallenge("c1"), Abort("abcd1234", "why"),
+    )  # fmt: skip
     for command in least_urgent_first:
         outbox.send(command)
     held.set()
-    for _ in range(5):
+    for _ in range(7):
         answer(inbox)
     assert [path.partition("?")[0] for path in lichess.paths()] == ["/api/account", *paths]
 

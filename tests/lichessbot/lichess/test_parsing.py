@@ -166,12 +166,6 @@ def test_one_unreadable_game_hides_no_other_in_progress(unreadable: object) -> N
     assert [info.game_id for info in games] == ["abcd1234"]
 
 
-@pytest.mark.parametrize("body", [{}, None])
-def test_what_is_no_list_is_not_taken_for_a_list_without_games(body: object) -> None:
-    with pytest.raises(UnreadableLine, match="not a list of games"):
-        parsing.parse_playing(body)
-
-
 def test_a_game_id_may_have_either_key() -> None:
     info = events.GameInfo.model_validate({"id": "abcd1234", "variant": {"key": "standard"}})
     assert info.game_id == "abcd1234"
@@ -351,18 +345,6 @@ def test_any_json_parses_or_raises_unreadable_line(data: Any) -> None:
                 parse(json.dumps(line).encode())
 
 
-def test_an_error_may_be_text_or_an_object() -> None:
-    plain = parsing.parse_error((DATA / "error-400.json").read_bytes())
-    form = parsing.parse_error((DATA / "error-400-form.json").read_bytes())
-    assert plain.text == "Not your turn, or game already over"
-    assert form.text == "clock.limit: Invalid clock, Too long; global: Invalid speed"
-
-
-def test_an_error_may_say_how_long_to_wait() -> None:
-    body = parsing.parse_error((DATA / "error-429-bot-daily.json").read_bytes())
-    assert body.pause == timedelta(seconds=4711)
-
-
 def test_the_chat_of_a_game_is_read_as_far_as_it_can_be() -> None:
     body = [{"text": "Hi\x1b", "user": "Ada"}, "?", {"text": 5, "user": None}, {}]
     as_lines = "\n\n".join(json.dumps(line) for line in body if "text" in line).encode() + b"\n"
@@ -382,10 +364,6 @@ def test_a_rating_that_cannot_be_read_hides_no_account(perf: object) -> None:
     perfs = {"blitz": {"games": 5, "rating": 1600.4}, "puzzle": perf}
     account = parsing.validated(Account, {"id": "testbot", "username": "TestBot", "title": "BOT", "perfs": perfs})
     assert (account.rating("blitz"), account.rating("puzzle"), account.is_bot) == (1600, None, True)
-
-
-def test_html_is_no_error_body() -> None:
-    assert parsing.parse_error(b"<html><h1>502 Bad Gateway</h1></html>") is None
 
 
 def test_the_scopes_of_a_token_are_separated_by_commas() -> None:
