@@ -30,20 +30,18 @@ from lichessbot.uci.engine_process import (
 from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, PONDER, VARIANT, Options
 from lichessbot.uci.search import (
     NO_GAME,
-    BestMove,
+    NO_MOVE,
     Emit,
     EngineDied,
     EngineReady,
+    Findings,
     Search,
-    SearchInfo,
     go_command,
-    search_info,
 )
 from lichessbot.uci.variants import announced_variants, position_command, uci_name
 
 _MAX_LINE_BYTES = 1 << 16
 _MAX_NAME_LENGTH = 60
-_MOST_ITERATIONS = 256
 # Many engines that start at once on a small machine are all slow: killing them too early would start none.
 _LONGEST_PATIENCE = 16  # times `engine_handshake`
 _PATIENCE_AFTER_PONDERING = 3  # times `engine_stop`: on busy cores a sound engine may be slow to stop
@@ -89,10 +87,8 @@ class UciEngine:
         self._ended: str | None = None
         """Why the process ended; None while it runs."""
         self._death: str | None = None
-        self._summary = SearchInfo()
-        self._lines: dict[int, SearchInfo] = {}
-        self._iterations: dict[int, SearchInfo] = {}
-        """The best line of each depth."""
+        self._findings = Findings()
+        """Of the search that began last."""
         self._options = Options()
         self._variant_names: dict[Variant, str | None] = {Variant.STANDARD: None}
         """The variants that it plays, each with its value of UCI_Variant; None if that option is not set for it."""
@@ -273,8 +269,7 @@ class UciEngine:
         self._next = None
         if search.limits.ponder:
             self._stop_alarm.prepare(self._log)
-        self._summary = SearchInfo()
-        self._lines, self._iterations = {}, {}
+        self._findings = Findings(search.multipv)
         variant = Variant(search.variant)
         if variant not in self._variant_names:
             self.kill(f"it does not play {variant}")
@@ -365,41 +360,17 @@ class UciEngine:
                     self.complaints += (complaint,)
                     self._log.warning("engine.option", complaint=complaint)
                 case ["info", *details] if details[:1] != ["string"] and "pv" in details and self._running is not None:
-                    self._note(details, self._running.multipv)
+                    self._findings.note(details)
                 case ["bestmove"]:
-                    self._take(["bestmove", "(none)"])  # some engines name no move, such as when stopped early
+                    self._take(["bestmove", NO_MOVE])  # some engines name no move, such as when stopped early
                 case ["bestmove", move, *rest] if self._running is not None:
                     ponder = rest[1] if rest[:1] == ["ponder"] and len(rest) > 1 else None
-                    self._report_move(self._running.search_id, move, ponder)
+                    if not self._closing:
+                        search_id = self._running.search_id
+                        self._emit(self._findings.answer(self._game_id, search_id, move, ponder, self._asked_at))
                     self._running = self._told_to_stop_at = None
                     self._stop_alarm.disarm()
                     self._begin_next()
-
-    def _note(self, details: list[str], lines_wanted: int) -> None:
-        """Note the engine's best line, and the others if they are wanted."""
-        number, summary = search_info(details)
-        if number == 1:
-            self._summary = summary
-            if len(self._iterations) < _MOST_ITERATIONS:
-                self._iterations[summary.depth] = summary
-        if lines_wanted > 1 and 1 <= number <= lines_wanted:
-            self._lines[number] = summary
-
-    def _report_move(self, search_id: int, move: str, ponder: str | None) -> None:
-        if self._closing:
-            return
-        answer = BestMove(
-            self._game_id,
-            search_id,
-            None if move in ("(none)", "0000") else move,
-            self._summary,
-            lines=tuple(self._lines[number] for number in sorted(self._lines)),
-            took_s=time.monotonic() - self._asked_at,
-            ponder=ponder,
-            asked_at=self._asked_at,
-            iterations=tuple(self._iterations.values()),
-        )
-        self._emit(answer)
 
     def _read_errors(self) -> None:
         """Log the first lines of error output of each second, and drop the others. Runs in a thread."""

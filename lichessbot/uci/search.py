@@ -1,6 +1,7 @@
 """Searches that an engine is asked for, and its reports."""
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -14,6 +15,8 @@ NO_GAME: Final = "no-game"
 """In place of a game's id, in reports of an engine that waits for its next game."""
 # Larger numbers, such as 2**64 - 1 of a counter that fell below zero, do not fit the records.
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_MOST_ITERATIONS: Final = 256
+NO_MOVE: Final = "(none)"
 ENGINE: Final = "engine"
 FALLBACK: Final = "fallback"
 
@@ -105,6 +108,41 @@ class BestMove:
     asked_at: float = field(default=0.0, compare=False)
     iterations: tuple[SearchInfo, ...] = field(default=(), compare=False)
     source: str = ENGINE
+
+
+class Findings:
+    """What an engine has told of one search so far."""
+
+    def __init__(self, lines_wanted: int = 1) -> None:
+        self.summary = SearchInfo()
+        """Its best line."""
+        self._lines_wanted = lines_wanted
+        self._lines: dict[int, SearchInfo] = {}
+        self._iterations: dict[int, SearchInfo] = {}
+
+    def note(self, details: list[str]) -> None:
+        """Note an `info` line with a variation: the best one, and others only if they are wanted."""
+        number, line = search_info(details)
+        if number == 1:
+            self.summary = line
+            if len(self._iterations) < _MOST_ITERATIONS:
+                self._iterations[line.depth] = line
+        if self._lines_wanted > 1 and 1 <= number <= self._lines_wanted:
+            self._lines[number] = line
+
+    def answer(self, game_id: str, search_id: int, move: str, ponder: str | None, asked_at: float) -> BestMove:
+        """Return the answer to the search, which ends now."""
+        return BestMove(
+            game_id,
+            search_id,
+            None if move in (NO_MOVE, "0000") else move,
+            self.summary,
+            lines=tuple(self._lines[number] for number in sorted(self._lines)),
+            took_s=time.monotonic() - asked_at,
+            ponder=ponder,
+            asked_at=asked_at,
+            iterations=tuple(self._iterations.values()),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ survived    the same, but a child process keeps its output open
 shut        closes its output instead of its first answer, and lives on
 unhearing   closes its input after its first answer, and lives on
 learning    like polite, and writes the file `learnt` into its folder when it is told to quit
-wordless    answers without naming a move
 illegal     answers with a move that no position allows
 chatty      writes 3,000 lines to its error output, then answers politely
 noisy       writes nonsense to both outputs and introduces itself again, then answers politely
@@ -112,9 +111,6 @@ def search(manner: str, move: str = "e2e4", reply: str = "e7e5") -> None:
     if manner == "shut":
         os.close(1)
         time.sleep(600)
-    if manner == "wordless":
-        say("bestmove")
-        return
     if manner == "illegal":
         move = "a1h7"  # no piece moves like that, in any position
     say(f"info depth 5 seldepth 9 score cp 31 nodes 1234 nps 1 pv {move} {reply}")

@@ -309,11 +309,6 @@ def test_an_engine_that_names_no_move_when_it_is_stopped_goes_on(start: Start, i
     assert not thread.is_alive()
 
 
-def test_an_answer_without_a_move_ends_the_search(start: Start, inbox: Inbox) -> None:
-    start("wordless").search(search(1))
-    assert best_move(inbox).move is None
-
-
 def test_a_network_that_our_engine_cannot_read_at_a_restart_is_logged(
     start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
@@ -328,11 +323,11 @@ def test_our_engine_thinks_less_after_a_ponder_hit(start: Start, inbox: Inbox) -
     engine.search(search(0))
     heard(inbox)
     engine.search(supposing(1, "e2e4", "e7e5", **limits))
-    until(lambda: engine._summary.depth >= 15)   # it is in a depth that takes some tenths of a second
+    until(lambda: engine._findings.summary.depth >= 15)   # it is in a depth that takes some tenths of a second
     # Over twice what it plans for a move, so that it begins no other depth; stopped, it takes no processor.
     os.kill(pid_of(engine), signal.SIGSTOP)
     time.sleep(6.0)
-    reached = engine._summary.depth
+    reached = engine._findings.summary.depth
     engine.ponder_hit(1)    # before it can end that depth
     os.kill(pid_of(engine), signal.SIGCONT)
     pondered = best_move(inbox)
