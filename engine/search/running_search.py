@@ -4,7 +4,8 @@ Used by the facade and by players of limited strength. Knows the threads of a se
 must not know who asks.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from threading import Event, Thread
 from typing import NamedTuple
@@ -147,34 +148,39 @@ class RunningSearch:
                 current(CurrentMove(depth, self._board.spell(move), number))
 
         deepening = IterativeDeepening(self._search, self._time_manager, self._task, on_iteration, on_root_move)
+        with self._helpers_at_work():
+            variation = deepening.run()
+            if (win := self._win_at_once()) is not None:
+                on_iteration(win)
+                variation = win.line.variation
+            variation = variation or self._quick_variation() or self._best_at_a_glance()
+        best, reply = (*self._spell(variation), None)[:2]
+        return SearchResult(best, reply, self._last, self._time_manager.late_ms())
+
+    @contextmanager
+    def _helpers_at_work(self) -> Iterator[None]:
+        """Have the helpers search meanwhile, as many as the clock and the system allow threads for."""
         threads: list[Thread] = []
         all_started = Event()      # no thread searches before: on few cores those that do delay the start of the others
         try:
             for number, helper in enumerate(self._helpers, 1):
                 if self._time_manager.late_ms() or self._search.was_stopped():
                     break
-                thread = Thread(
-                    target=run_helper, args=(helper, self._task, number, all_started), name=f"search-{number}"
-                )
+                arguments = helper, self._task, number, all_started
+                thread = Thread(target=run_helper, args=arguments, name=f"search-{number}")
                 try:
                     thread.start()
                 except RuntimeError:   # the system refuses more threads
                     break
                 threads.append(thread)
             all_started.set()
-            variation = deepening.run()
-            if (win := self._win_at_once()) is not None:
-                on_iteration(win)
-                variation = win.line.variation
-            variation = variation or self._quick_variation() or self._best_at_a_glance()
+            yield
         finally:
             for helper in self._helpers:
                 helper.stop()
             all_started.set()
             for thread in threads:
                 thread.join()
-        best, reply = (*self._spell(variation), None)[:2]
-        return SearchResult(best, reply, self._last, self._time_manager.late_ms())
 
     def _quick_variation(self) -> tuple[int, ...]:
         """Search one ply if `stop` came before the search had found a move; else return an empty variation."""
