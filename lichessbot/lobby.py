@@ -365,10 +365,6 @@ class Lobby:
             self.game_started(info)
         self._challenges.free_overdue(asked_at)
 
-    def playing_refused(self) -> None:
-        """Go on without a list of the games in progress."""
-        self._challenges.playing_refused()
-
-    def playing_unknown(self) -> None:
-        """Go on after a request for the list of the games in progress that had no answer."""
-        self._challenges.playing_unknown()
+    def playing_failed(self, *, is_refused: bool) -> None:
+        """Go on without a list of the games in progress, which was refused or else did not come."""
+        self._challenges.playing_failed(is_refused=is_refused)

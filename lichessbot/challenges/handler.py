@@ -312,13 +312,12 @@ class ChallengeHandler:
         """
         self._record_no_game(self._slots.free_overdue(asked_at))
 
-    def playing_refused(self) -> None:
-        """Free the slots of overdue games that probably did not begin: no list will show whether they did."""
-        self._record_no_game(self._slots.free_unlikely(time.monotonic()))
+    def playing_failed(self, *, is_refused: bool) -> None:
+        """Free the slots of overdue games that probably did not begin, as no list shows whether they did.
 
-    def playing_unknown(self) -> None:
-        """Free such slots once no list has come for long, as Lichess may answer everything else meanwhile."""
-        grace_s = self._timeouts.heartbeat.total_seconds()
+        If lists are not refused, this waits until none has come for long: Lichess may answer everything else meanwhile.
+        """
+        grace_s = 0.0 if is_refused else self._timeouts.heartbeat.total_seconds()
         self._record_no_game(self._slots.free_unlikely(time.monotonic(), grace_s))
 
     def _record_no_game(self, challenge_ids: Sequence[str]) -> None:

@@ -120,7 +120,7 @@ class Slots:
         """Return overdue games that have probably begun, and for which no list of games arrived in time."""
         return [it for it, slot in self._slots.items() if slot.likely and self._is_list_overdue(slot, now)]
 
-    def free_unlikely(self, now: float, grace_s: float = 0.0) -> list[str]:
+    def free_unlikely(self, now: float, grace_s: float) -> list[str]:
         """Free and return the overdue games that probably did not begin and for which no list of games came in time.
 
         `grace_s`: how much later than usual a list may come.

@@ -219,16 +219,7 @@ class _ConfigFile(YamlFile):
         for path, section in engines.items():
             if isinstance(section.get("style"), str):
                 self.lines[(*path, "style", "name")] = self.lines[(*path, "style")]
-            polyglot, place = section_at(section, "polyglot"), (*path, "polyglot")
-            books = section_at(polyglot, "book")
-            for key in ONCE_AMONG_THE_BOOKS:
-                if key in books and key not in polyglot:
-                    polyglot[key] = books.pop(key)
-                    self._note_origin((*place, key), (*place, "book", key))
-            for theirs, ours in BOOKS.items():
-                if theirs in books and ours not in books:
-                    books[ours] = books.pop(theirs)
-                    self._note_origin((*place, "book", ours), (*place, "book", theirs))
+            self._translate_books(section_at(section, "polyglot"), (*path, "polyglot"))
         matchmaking = section_at(self.values, "matchmaking")
         for key in clocks_meant_as_none(matchmaking):
             matchmaking[key] = []
@@ -253,6 +244,18 @@ class _ConfigFile(YamlFile):
                 self._note_origin(("engine", ours), given)
         if (problem := protocol_problem(engine)) is not None:
             self.problem(("engine", "protocol"), problem)
+
+    def _translate_books(self, polyglot: dict[str, Any], path: KeyPath) -> None:
+        """Translate the keys of the section `polyglot`, which is at `path`."""
+        books = section_at(polyglot, "book")
+        for key in ONCE_AMONG_THE_BOOKS:
+            if key in books and key not in polyglot:
+                polyglot[key] = books.pop(key)
+                self._note_origin((*path, key), (*path, "book", key))
+        for theirs, ours in BOOKS.items():
+            if theirs in books and ours not in books:
+                books[ours] = books.pop(theirs)
+                self._note_origin((*path, "book", ours), (*path, "book", theirs))
 
     def _note_origin(self, ours: KeyPath, theirs: KeyPath) -> None:
         """Note that a key of ours has its value, and so its line, from one of lichess-bot."""

@@ -225,11 +225,10 @@ class Reconciler:
         """Take note that no list came; if Lichess refuses it, go on without one."""
         self._recovery.list_failed(time.monotonic())
         self._schedule.done(time.monotonic(), error)
-        if isinstance(error, Refused) and error.certain:
-            self._lobby.playing_refused()
+        is_refused = isinstance(error, Refused) and error.certain
+        self._lobby.playing_failed(is_refused=is_refused)
+        if is_refused:
             self._games.list_refused()
-        else:
-            self._lobby.playing_unknown()
 
     def compare(self, listed: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
         """Compare our games with the list, requested at the monotonic second `asked_at`."""

@@ -100,12 +100,20 @@ class GameClock:
         round_trip_s: float = 0.0,
     ) -> Self:
         """Return the clocks of `state`; `to_move` is the side to move."""
-        our_clock_runs = to_move == colour and len(state.moves.split()) >= _FREE_PLIES
-        limited = full.days_per_turn is None and min(state.wtime, state.btime) < _UNLIMITED_MS
         by_days = full.days_per_turn is not None
-        timed, in_arena = full.clock is not None or limited, full.tournament_id is not None
-        of_game = by_days, in_arena, full.speed
-        return cls(colour, timed, our_clock_runs, state, received_at, timeouts, *of_game, round_trip_s)
+        is_limited = not by_days and min(state.wtime, state.btime) < _UNLIMITED_MS
+        return cls(
+            colour=colour,
+            timed=full.clock is not None or is_limited,
+            our_clock_runs=to_move == colour and len(state.moves.split()) >= _FREE_PLIES,
+            state=state,
+            read_at=received_at,
+            timeouts=timeouts,
+            by_days=by_days,
+            in_arena=full.tournament_id is not None,
+            speed=full.speed,
+            round_trip_s=round_trip_s,
+        )
 
     def remaining_s(self, now: float) -> float:
         """Return our remaining time; infinite without a clock, never negative."""

@@ -26,6 +26,10 @@ ALL: dict[str, Any] = {
 Check = Callable[..., str]
 
 
+def plan(machine: Machine = UNKNOWN_MACHINE, **settings: Any) -> list[str]:
+    return list(intentions(Config.model_validate(settings), machine))
+
+
 @pytest.fixture
 def check(
     lichess: ScriptedLichess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -55,7 +59,7 @@ def check(
     ],
 )
 def test_check_reports_chat_and_takebacks(settings: dict[str, Any], sentence: str) -> None:
-    assert sentence in list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
+    assert sentence in plan(**settings)
 
 
 def test_check_tells_the_plan_in_sentences() -> None:
@@ -69,7 +73,7 @@ def test_check_tells_the_plan_in_sentences() -> None:
         "stop_grace": 900,
         "abort_time": 45,
     }  # fmt: skip
-    assert list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE)) == [
+    assert plan(**settings) == [
         "would play one game at a time on https://lichess.org",
         "would accept bots; standard, atomic; casual",
         "would accept blitz, rapid with 60 to 600 s and an increment of 1 to 10 s, and decline the rest",
@@ -84,7 +88,7 @@ def test_check_tells_the_plan_in_sentences() -> None:
 
 
 def test_check_names_the_level_at_which_the_bot_does_not_ponder() -> None:
-    told = list(intentions(Config.model_validate({"engine": {"strength": 1200}}), UNKNOWN_MACHINE))
+    told = plan(engine={"strength": 1200})
     assert "would play at level 1200, without pondering and servers" in told
     assert not [line for line in told if line.startswith("would ponder")]
 
@@ -104,15 +108,14 @@ def test_check_names_only_move_sources_that_are_asked(keys: dict[str, Any], sour
         "lichess_bot_tbs": {"syzygy": {"enabled": True, "paths": "/tables"}},
         "online_moves": {"chessdb_book": {"enabled": True}},
     }
-    told = list(intentions(Config.model_validate({"engine": {**engine, **keys}}), UNKNOWN_MACHINE))
-    first = [line for line in told if line.startswith("would first look")]
+    first = [line for line in plan(engine={**engine, **keys}) if line.startswith("would first look")]
     assert first == ([f"would first look for a move in: {sources}"] if sources else [])
 
 
 @pytest.mark.parametrize(("games", "words"), [(1, "1 game of 8 threads"), (2, "2 games of 8 threads")])
 def test_check_names_the_games_that_leave_no_core_to_ponder(games: int, words: str) -> None:
-    config = Config.model_validate({"engine": {"threads": 8, "ponder": True}, "challenge": {"concurrency": games}})
-    assert f"would not ponder: 4 processor cores for {words}" in list(intentions(config, Machine(4, None)))
+    told = plan(Machine(4, None), engine={"threads": 8, "ponder": True}, challenge={"concurrency": games})
+    assert f"would not ponder: 4 processor cores for {words}" in told
 
 
 @pytest.mark.parametrize(
@@ -134,8 +137,8 @@ def test_check_names_the_games_that_leave_no_core_to_ponder(games: int, words: s
     ],
 )
 def test_check_reports_who_is_accepted_and_declined(challenge: dict[str, Any], sentence: str) -> None:
-    assert sentence in list(intentions(Config.model_validate({"challenge": challenge}), UNKNOWN_MACHINE))
-    assert not [line for line in intentions(Config(), UNKNOWN_MACHINE) if "also apply" in line or "slots" in line]
+    assert sentence in plan(challenge=challenge)
+    assert not [line for line in plan() if "also apply" in line or "slots" in line]
 
 
 def test_check_reports_matchmaking() -> None:
@@ -148,14 +151,13 @@ def test_check_reports_matchmaking() -> None:
         "rematch": {"offer": "human", "offers_in_a_row": 2},
         "tournaments": [{"id": "hL7vMrFQ", "password": "sesame"}],
     }
-    told = list(intentions(Config.model_validate(settings), UNKNOWN_MACHINE))
+    told = plan(**settings)
     spread = "at most 32 games of its own in 24 hours, spread over the day"
     assert f"would challenge bots after 30 min, when idle, {spread}; kinds of games: default, slow" in told
     assert "would play at most 40 games against bots in 24 hours" in told
     assert "would take part in the tournaments hL7vMrFQ" in told
     assert "would offer humans a rematch after a game, 2 in a row" in told
-    untold = list(intentions(Config(), UNKNOWN_MACHINE))
-    assert not [line for line in untold if any(it in line for it in ("challenge bots", "tournament", "rematch"))]
+    assert not [line for line in plan() if any(it in line for it in ("challenge bots", "tournament", "rematch"))]
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,6 @@ def test_a_password_in_an_address_is_not_repeated(file: Path, key: str, address:
             "1: tournaments #1.password: expected text, found a number: put it in quotes",
         ),
         ("challenge: yes\n", None),
-        ("abort_time: true\n", "1: abort_time: expected a whole number, found true"),
         ("a: &loop [*loop]\n", None),
         (
             "url: https://lichess.org/@/maia1\n",
