@@ -8,13 +8,11 @@ from lichessbot.errors import Refused
 from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import JoinTournament, LeaveTournament, ReadTournament
 from lichessbot.timeouts import Timeouts
-from lichessbot.tournaments import Wish
 from tests.lichessbot.tournament_desk import ARENA, GAME, Desk
 
 
 def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_left_by_a_command(desk: Desk) -> None:
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.played = {GAME}
+    desk.begin_game()
     desk.tournaments.want(())
     desk.tick()
     assert desk.sent == [ReadTournament(ARENA)]
@@ -24,8 +22,7 @@ def test_a_tournament_joined_elsewhere_survives_a_reload_until_it_is_left_by_a_c
 
 
 def test_a_tournament_joined_elsewhere_is_joined_again_after_a_pause(desk: Desk) -> None:
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.played = {GAME}
+    desk.begin_game()
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
     desk.tournaments.stop()
@@ -38,8 +35,7 @@ def test_a_tournament_joined_elsewhere_is_joined_again_after_a_pause(desk: Desk)
 
 
 def test_the_last_game_of_an_arena_that_is_over_is_no_find(desk: Desk) -> None:
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.played = {GAME}
+    desk.begin_game()
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, isFinished=True))
     sent = list(desk.sent)
@@ -65,8 +61,7 @@ def test_an_arena_that_was_left_is_found_again_by_a_game_that_began_later(
     desk: Desk, game: str, after: timedelta, is_found: bool
 ) -> None:
     desk.enter()
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.played = {GAME}
+    desk.begin_game()
     desk.leave()
     desk.answer()
     desk.hand.now += after.total_seconds()
@@ -85,8 +80,7 @@ def test_a_game_that_began_as_we_left_is_no_find_when_it_is_announced_again(desk
 
 
 def test_an_arena_that_refused_us_is_found_by_the_next_game_there(desk: Desk) -> None:
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
+    desk.join()
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
     desk.fail(Refused(400, "Missing team"))
     assert desk.tournaments.ids == ()

@@ -2,7 +2,6 @@
 
 from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import JoinTournament
-from lichessbot.tournaments import Wish
 from tests.lichessbot.tournament_desk import ARENA, Desk
 
 
@@ -13,11 +12,9 @@ def test_of_two_arenas_with_one_free_slot_one_is_asked_at_a_time_and_they_take_t
     desk.wait_in(other)
     before = len(desk.sent)
     for arena in (other, ARENA, other):
-        desk.hand.now += 59
-        desk.tick()
+        desk.wait(59)
         assert desk.sent[before:] == []     # Lichess may still pair us in the other one
-        desk.hand.now += 1
-        desk.tick()
+        desk.wait(1)
         assert desk.sent[before:] == [JoinTournament(arena, None, None, pair=True)]
         desk.answer()
         before += 1
@@ -48,8 +45,7 @@ def test_three_arenas_take_turns_with_one_free_slot(desk: Desk) -> None:
         desk.wait_in(arena)
     before = len(desk.sent)
     for arena in arenas[1:] + arenas:
-        desk.hand.now += 60
-        desk.tick()
+        desk.wait(60)
         assert desk.sent[before:] == [JoinTournament(arena, None, None, pair=True)]
         desk.answer()
         before += 1
@@ -57,8 +53,7 @@ def test_three_arenas_take_turns_with_one_free_slot(desk: Desk) -> None:
 
 def test_an_arena_that_has_not_begun_keeps_no_other_from_its_game(desk: Desk) -> None:
     other = "2nDaReNa"
-    desk.tournaments.join(Wish(other))
-    desk.tick()
+    desk.join(other)
     desk.answer(ArenaInfo(id=other, secondsToStart=3600))
     desk.answer()
     desk.begin_to_join()

@@ -27,14 +27,12 @@ def test_a_limit_does_not_end_a_tournament_and_the_pause_after_it_grows(desk: De
     for _ in range(8):
         desk.fail(limit)
         pauses.append(desk.is_asked_after() / 60)
-        desk.hand.now += desk.is_asked_after()
-        desk.tick()
+        desk.wait()
     is_ban = "5 minutes" in str(limit)
     assert pauses == ([5, 10, 20, 40, 60, 60, 60, 60] if is_ban else [1, 2, 4, 8, 16, 32, 60, 60])
     assert desk.sent[1:] == [JoinTournament(ARENA, None, None, pair=True)] * 9
     desk.answer()
-    desk.hand.now += desk.is_asked_after()
-    desk.tick()
+    desk.wait()
     desk.fail(limit)     # in a tournament that runs
     assert desk.is_asked_after() == (300 if is_ban else 60)
     assert list(desk.rows) == [ARENA]
@@ -48,8 +46,7 @@ def test_the_first_failure_in_a_row_is_logged(desk: Desk, caplog: pytest.LogCapt
             desk.answer()
         else:
             desk.fail(error)
-        desk.hand.now += desk.is_asked_after()
-        desk.tick()
+        desk.wait()
     delays = [text for record in caplog.records if (text := record.getMessage()).startswith("tournament.delayed")]
     assert delays == [
         f'tournament.delayed tournament={ARENA} error="{limit}" again_in_s=60.000',
@@ -72,8 +69,7 @@ def test_an_arena_that_was_not_joined_yet_is_not_left(
     desk: Desk, is_sent: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
+    desk.join()
     desk.held_back = [] if is_sent else desk.sent[-1:]
     desk.tournaments.stop()
     assert not desk.tournaments.is_leaving_any
@@ -84,8 +80,7 @@ def test_an_arena_that_was_not_joined_yet_is_not_left(
 
 
 def test_the_answer_to_a_read_before_a_pause_does_not_hide_that_a_join_is_under_way(desk: Desk) -> None:
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
+    desk.join()
     desk.tournaments.stop()
     desk.tournaments.resume(())
     desk.tick()
@@ -101,8 +96,7 @@ def test_the_answer_to_a_read_before_a_pause_does_not_hide_that_a_join_is_under_
 
 def test_an_arena_is_asked_for_nothing_while_a_request_has_no_answer(desk: Desk) -> None:
     desk.enter()
-    desk.hand.now += 50
-    desk.tick()
+    desk.wait(50)
     before = len(desk.sent)
     assert desk.tournaments.list_check_at == desk.hand.now + 5
     desk.tournaments.game_started(ARENA, GAME)
@@ -113,8 +107,7 @@ def test_an_arena_is_asked_for_nothing_while_a_request_has_no_answer(desk: Desk)
 
 
 def test_an_arena_without_a_known_end_is_asked_again(desk: Desk) -> None:
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
+    desk.join()
     for _ in range(3):     # a read, the request to join, and another read
         desk.answer(ArenaInfo(id=ARENA))
     assert desk.is_asked_after() == Timeouts().tournament_asks.total_seconds()
@@ -125,17 +118,14 @@ def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: Desk, is_p
     """Lichess ends it some seconds after its clock."""
     desk.enter(lasts_s=10)
     if is_playing:
-        desk.tournaments.game_started(ARENA, GAME)
-        desk.played = {GAME}
-    desk.hand.now += 10
-    desk.tick()
+        desk.begin_game()
+    desk.wait(10)
     looks = len(desk.sent)
     for _ in range(3):
         assert desk.sent[-1] == ReadTournament(ARENA)
         desk.answer(ArenaInfo(id=ARENA, secondsToFinish=0))
         assert 3 <= desk.is_asked_after() <= 5
-        desk.hand.now += desk.is_asked_after()
-        desk.tick()
+        desk.wait()
     assert len(desk.sent) == looks + 3
     desk.answer(ArenaInfo(id=ARENA, isFinished=True))
     assert desk.tournaments.wake_at is None
@@ -147,8 +137,7 @@ def test_the_next_game_is_requested_at_once_after_either_stream_shows_the_end(
     desk: Desk, own_stream_first: bool
 ) -> None:
     desk.enter()
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.played = {GAME}
+    desk.begin_game()
     desk.tick()
     before = len(desk.sent)
     for own_stream in (own_stream_first, not own_stream_first):
@@ -162,8 +151,7 @@ def test_the_next_game_is_requested_at_once_after_either_stream_shows_the_end(
 
 def test_a_late_event_of_a_game_does_not_rejoin_the_tournament(desk: Desk) -> None:
     desk.enter()
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.played = {GAME}
+    desk.begin_game()
     desk.leave()
     desk.answer()
     desk.tournaments.game_started(ARENA, GAME)
@@ -185,8 +173,7 @@ def test_a_pause_tries_to_leave_until_it_succeeds_and_the_end_of_the_process_onc
         desk.fail(Unreachable("timed out"))
         assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
         assert desk.tournaments.is_leaving_any
-        desk.hand.now += desk.is_asked_after()
-        desk.tick()
+        desk.wait()
     desk.fail(Unreachable("timed out"))
     desk.tournaments.stop(is_ending=True)
     assert desk.is_asked_after() == 0
@@ -211,8 +198,7 @@ def test_joining_again_with_a_password_changes_the_request_that_is_yet_to_come(d
     desk.begin_to_join()
     desk.fail(Unreachable("timed out"))
     desk.tournaments.join(Wish(ARENA, None, "sesame"))
-    desk.hand.now += desk.is_asked_after()
-    desk.tick()
+    desk.wait()
     assert desk.sent[-1] == JoinTournament(ARENA, None, "sesame", pair=True)
     desk.tournaments.join(Wish(ARENA, None, "open sesame"))
     desk.fail(Refused(400, "Wrong entry code"))     # about the one before
@@ -262,8 +248,7 @@ def test_a_reload_keeps_what_was_joined_by_a_command_and_leaves_what_it_lists_no
 
 def test_a_tournament_joined_by_a_command_during_a_pause_is_entered_after_it(desk: Desk) -> None:
     desk.tournaments.stop()
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
+    desk.join()
     assert desk.sent == []
     desk.tournaments.resume(())
     desk.tick()
@@ -291,8 +276,7 @@ def test_a_request_refused_at_the_end_of_a_tournament_is_no_problem(
 
 def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: Desk) -> None:
     desk.enter()
-    desk.hand.now += 50
-    desk.tick()
+    desk.wait(50)
     desk.tournaments.handle(CommandFailed(desk.sent[-1], Refused(403, "Forbidden", certain=False)))
     assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
     assert list(desk.rows) == [ARENA]
@@ -300,11 +284,9 @@ def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: Desk) -> None:
 
 def test_a_denied_token_does_not_end_a_tournament(desk: Desk) -> None:
     desk.enter()
-    desk.hand.now += 50
-    desk.tick()
+    desk.wait(50)
     desk.fail(Refused(401, "No such token"))
-    desk.hand.now += desk.is_asked_after()
-    desk.tick()
+    desk.wait()
     assert desk.sent[-2:] == [JoinTournament(ARENA, None, None, pair=True)] * 2
     assert list(desk.rows) == [ARENA]
 
@@ -313,8 +295,7 @@ def test_a_denied_token_does_not_end_a_tournament(desk: Desk) -> None:
 def test_an_arena_is_joined_only_if_the_engines_play_its_variant(
     desk: Desk, caplog: pytest.LogCaptureFixture, variant: str, is_joined: bool
 ) -> None:
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
+    desk.join()
     desk.answer(ArenaInfo(id=ARENA, secondsToStart=90, variant=variant))
     join = [JoinTournament(ARENA, None, None, pair=True)] if is_joined else []
     assert desk.sent == [ReadTournament(ARENA), *join]
@@ -326,22 +307,19 @@ def test_an_arena_is_joined_only_if_the_engines_play_its_variant(
 
 
 def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: Desk) -> None:
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
+    desk.join()
     desk.answer(ArenaInfo(id=ARENA, secondsToStart=90))
     desk.answer()
     join = JoinTournament(ARENA, None, None, pair=True)
     assert desk.sent == [ReadTournament(ARENA), join]
     assert desk.is_asked_after() == 90
-    desk.hand.now += 90
-    desk.tick()
+    desk.wait(90)
     desk.answer()
     assert desk.sent[2:] == [join, ReadTournament(ARENA)]
 
 
 def wait_for_an_arena(desk: Desk, starts_in_s: float) -> None:
-    desk.tournaments.join(Wish(ARENA))
-    desk.tick()
+    desk.join()
     desk.answer(ArenaInfo(id=ARENA, secondsToStart=starts_in_s))
     desk.answer()
 
@@ -352,16 +330,13 @@ def test_an_arena_to_come_is_read_again_as_its_start_may_be_moved_and_clocks_sto
     read, join = ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)
     for starts_in_s in (2.5 * 3600, 7200, 900):
         assert desk.is_asked_after() == 600
-        desk.hand.now += 600
-        desk.tick()
+        desk.wait(600)
         desk.answer(ArenaInfo(id=ARENA, secondsToStart=starts_in_s))
         assert list(desk.tournaments.slot_holders) == []
     assert desk.sent == [read, join, read, read, read]
-    desk.hand.now += 600
-    desk.tick()
+    desk.wait(600)
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=1800))     # it has begun meanwhile
-    desk.hand.now += desk.is_asked_after()
-    desk.tick()
+    desk.wait()
     assert desk.sent[5:] == [read, join]
 
 
@@ -376,8 +351,7 @@ def test_a_slot_is_kept_from_two_minutes_before_the_start_until_the_game_begins(
 
 def test_a_pause_after_leaving_is_waited_for(desk: Desk) -> None:
     desk.enter()
-    desk.hand.now += 50
-    desk.tick()
+    desk.wait(50)
     desk.fail(Refused(400, "Your previous pause is not over yet"))
     assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
     assert list(desk.rows) == [ARENA]
@@ -385,13 +359,11 @@ def test_a_pause_after_leaving_is_waited_for(desk: Desk) -> None:
 
 def test_a_pause_after_a_429_also_holds_for_reads_of_an_arena_to_come(desk: Desk) -> None:
     wait_for_an_arena(desk, 3 * 3600)
-    desk.hand.now += 600
-    desk.tick()
+    desk.wait(600)
     for pause_s in (60, 120):
         desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
         assert desk.is_asked_after() == pause_s
-        desk.hand.now += pause_s
-        desk.tick()
+        desk.wait(pause_s)
     assert desk.sent[2:] == [ReadTournament(ARENA)] * 3
 
 
@@ -402,8 +374,7 @@ def test_a_game_is_requested_once_a_slot_is_free(desk: Desk) -> None:
     desk.answer()
     for _ in range(3):
         assert desk.is_asked_after() == 50
-        desk.hand.now += desk.is_asked_after()
-        desk.tick()
+        desk.wait()
     assert len(desk.sent) == 2
     assert len(desk.tournaments.slot_holders) == 1     # the next free slot is kept for it
     desk.free_slots = 1
@@ -414,11 +385,9 @@ def test_a_game_is_requested_once_a_slot_is_free(desk: Desk) -> None:
 def test_the_end_of_an_arena_is_seen_without_a_free_slot(desk: Desk) -> None:
     desk.enter(lasts_s=60)
     desk.free_slots = 0
-    desk.hand.now += 50
-    desk.tick()
+    desk.wait(50)
     assert desk.is_asked_after() == 10
-    desk.hand.now += 10
-    desk.tick()
+    desk.wait(10)
     assert desk.sent[-1] == ReadTournament(ARENA)
     desk.answer(ArenaInfo(id=ARENA, isFinished=True))
     assert desk.tournaments.wake_at is None

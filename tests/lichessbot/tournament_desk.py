@@ -75,14 +75,27 @@ class Desk:
     def tick(self) -> None:
         self.tournaments.tick(self.played.__contains__, lambda: self.free_slots)
 
+    def wait(self, seconds: float | None = None) -> None:
+        """Let time pass, by default until the next request is due, and do what is due then."""
+        self.hand.now += self.is_asked_after() if seconds is None else seconds
+        self.tick()
+
+    def join(self, arena: str = ARENA) -> None:
+        """As by the command line."""
+        self.tournaments.join(Wish(arena))
+        self.tick()
+
+    def begin_game(self) -> None:
+        self.tournaments.game_started(ARENA, GAME)
+        self.played = {GAME}
+
     def answer(self, answer: ArenaInfo | None = None) -> None:
         self.tournaments.handle(CommandDone(self.sent[-1], answer))
         self.tick()
 
     def begin_to_join(self, *, lasts_s: float = 600.0) -> None:
-        """As by the command line, until the request to join waits for its answer."""
-        self.tournaments.join(Wish(ARENA))
-        self.tick()
+        """Join until the request to join waits for its answer."""
+        self.join()
         assert self.sent[-1] == ReadTournament(ARENA)
         self.answer(ArenaInfo(id=ARENA, secondsToFinish=lasts_s))
 
@@ -93,8 +106,7 @@ class Desk:
 
     def wait_in(self, arena: str) -> None:
         """Enter a further arena, which has to wait for a slot."""
-        self.tournaments.join(Wish(arena))
-        self.tick()
+        self.join(arena)
         self.answer(ArenaInfo(id=arena, secondsToFinish=600))
         assert self.sent[-1] == JoinTournament(arena, None, None, pair=False)
         self.answer()
