@@ -2,7 +2,6 @@
 
 import json
 import re
-import signal
 import time
 import urllib.request
 from typing import TYPE_CHECKING, Any
@@ -134,8 +133,7 @@ def test_the_page_follows_a_game_over_a_restart_of_the_daemon(browser: "Browser"
         page.page.click(".game summary")
         assert "<script>alert(1)</script> &lt;b&gt;" in page.text(".game .chat")
 
-        arena.signal(signal.SIGKILL)
-        arena.wait_for_exit()
+        arena.kill()
         page.until_text("#connection", "reconnecting")
         arena.start()
         page.until_text("#connection", "connected")

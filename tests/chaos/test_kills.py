@@ -1,7 +1,6 @@
 """SIGKILL at random instants, again and again, with several games running: every one of them goes on."""
 
 import random
-import signal
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -116,8 +115,7 @@ def test_games_go_on_however_often_the_daemon_is_killed(arena: Arena, watch: Wat
                 keep_playing(arena, players)
                 time.sleep(min(left_s, 0.1))
         in_mid_game += running(arena) > 0
-        arena.signal(signal.SIGKILL)
-        arena.wait_for_exit()
+        arena.kill()
     assert arena.leftovers() == []
     arena.start()
     arena.until(lambda: running(arena) == 0, patience_s=600)

@@ -173,10 +173,14 @@ class Arena:
         self.signal(signal.SIGTERM)
         return self.wait_for_exit()
 
+    def kill(self) -> None:
+        """Kill the daemon and wait for its end."""
+        self.signal(signal.SIGKILL)
+        self.wait_for_exit()
+
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+            self.kill()
         self.server.call(self._house_bots.close)
 
     def log(self) -> str:

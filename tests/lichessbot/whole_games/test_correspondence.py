@@ -1,6 +1,5 @@
 """Correspondence games: more games than may be played at a time, and restarts of the daemon."""
 
-import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -75,8 +74,7 @@ def play_over_a_restart(arena: Arena, count: int, places: int, patience_s: float
 
     arena.start()
     arena.until(lambda: watch() and sum(our_plies(session) >= 1 for session in arena.started) >= count // 2, patience_s)
-    arena.signal(signal.SIGKILL)
-    arena.process.wait()
+    arena.kill()
     arena.start()
     arena.until(lambda: watch() and all(our_plies(it) >= 2 or it.game.is_over for it in arena.started), patience_s)
     assert arena.stop() == 0, "the daemon does not wait for correspondence games"

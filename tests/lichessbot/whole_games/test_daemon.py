@@ -174,8 +174,7 @@ def test_a_killed_daemon_finds_its_games_and_plays_on(arena: Arena) -> None:
     arena.until(lambda: len(arena.started) == 2)
     for session in arena.started:
         arena.until_plies(session, 4)
-    arena.signal(signal.SIGKILL)
-    arena.wait_for_exit()
+    arena.kill()
     assert arena.leftovers() == [], "an engine dies with its daemon"
     arena.configure(concurrency=1, depth=2)
     arena.start()

@@ -71,8 +71,7 @@ def test_an_offer_is_made_once_in_twenty_plies_over_a_restart(arena: Arena) -> N
     assert len(human.lines("Black offers draw")) == 1
     assert arena.logged("offer=True")       # before it is killed
     until_recorded(arena, LimitedAction.DRAW_OFFER)
-    arena.signal(signal.SIGKILL)
-    arena.wait_for_exit()
+    arena.kill()
     arena.start()
     human.plays("c1b1", "b1a1", "a1a2")
     assert len(human.lines("Black offers draw")) == 1
@@ -134,8 +133,7 @@ def test_takebacks_are_limited_over_a_restart(arena: Arena) -> None:
         assert human.game.ply == 0
         if granted == 1:
             until_recorded(arena, LimitedAction.TAKEBACK)
-            arena.signal(signal.SIGKILL)
-            arena.wait_for_exit()
+            arena.kill()
             arena.start()
         human.plays("d2d4")
     human.requests_takeback()
@@ -197,8 +195,7 @@ def test_greetings_are_sent_once_over_a_restart_and_goodbyes_before_the_exit(are
     human.plays("e2e4")
     human.waits_for_line("Watch TestBot closely.")
     until_recorded(arena, LimitedAction.GREETING)
-    arena.signal(signal.SIGKILL)
-    arena.wait_for_exit()
+    arena.kill()
     arena.start()
     human.plays("d2d4", "b1c3")
     assert human.lines() == [f"Hello {human.account.name}, I am TestBot.", "Watch TestBot closely."]

@@ -1,7 +1,6 @@
 """Levels in whole games: the daemon, a stand-in engine that repeats what it is told, and the embedded Lichess."""
 
 import json
-import signal
 import sys
 from pathlib import Path
 
@@ -68,8 +67,7 @@ def test_the_opponent_chooses_a_level_and_a_restart_keeps_it(arena: Arena) -> No
     arena.until(lambda: told(arena, session, 1750) == 1)
     arena.until(lambda: any(line.text.endswith("I play at level 1750.") for line in session.game.chat))
     arena.until(lambda: read_only(arena.folder / "state", "SELECT * FROM games WHERE chosen_level = 1750"))
-    arena.signal(signal.SIGKILL)
-    arena.wait_for_exit()
+    arena.kill()
     arena.start()
     arena.until(lambda: told(arena, session, 1750) == 2)
     arena.until(lambda: " level=1750 " in arena.log())

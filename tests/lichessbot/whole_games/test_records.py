@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import signal
 import sqlite3
 from contextlib import closing
 from typing import Any
@@ -67,8 +66,7 @@ def test_two_games_are_remembered_move_by_move_and_told(arena: Arena) -> None:
     arena.challenge(slow, color=ColorChoice.BLACK)
     arena.until(lambda: len(clocks(arena, 2)) >= 5)
     before = clocks(arena, 2)
-    arena.signal(signal.SIGKILL)
-    arena.wait_for_exit()
+    arena.kill()
     arena.spawn()
     arena.until_ended(2)
     first, second = (arena.session(game["id"]) for game in recorded(arena, 2))

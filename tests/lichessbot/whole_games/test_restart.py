@@ -1,6 +1,5 @@
 """A daemon killed in mid-game, and started again while Lichess does not say which games it has."""
 
-import signal
 import time
 from collections.abc import Callable
 
@@ -53,8 +52,7 @@ def killed_in_mid_game(arena: Arena, games: int = 1) -> list[GameSession]:
     arena.until(lambda: len(arena.started) == games and all(session.game.ply >= 4 for session in arena.started))
     noted = "SELECT 1 FROM games WHERE left_at IS NULL"
     arena.until(lambda: len(read_only(arena.folder / "state", noted)) == games)     # the disk may be slow
-    arena.signal(signal.SIGKILL)
-    arena.wait_for_exit()
+    arena.kill()
     assert arena.leftovers() == []
     return arena.started
 
