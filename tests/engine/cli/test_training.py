@@ -27,6 +27,13 @@ TRAIN = ("train", "shards", "-o", "a.net")
 LEARN = ("learn", "loop", "--generations", "1")
 
 
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, which is empty."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
@@ -52,16 +59,15 @@ def test_a_number_out_of_bounds_is_refused(
 
 @pytest.mark.parametrize("command", [TRAIN, (*LEARN, "--minutes", "9")])
 def test_an_impossible_shape_is_refused_at_once(
-    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: tuple[str, ...], here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     for line, complaint in (
         ((*command, "--hidden", "7"), "7 hidden values, expected a multiple of 32 from 32 to 1024\n"),
         ((*command, "--buckets", "3"), "3 output buckets, expected 1 or 8\n"),
     ):
         assert run(line) == 2
         assert capsys.readouterr().err == complaint
-    assert not list(tmp_path.iterdir())
+    assert not list(here.iterdir())
     assert run((command[0], "--help")) == 0
     help_text = capsys.readouterr().out
     for name in ("--hidden", "--buckets"):
@@ -83,13 +89,8 @@ def test_an_impossible_shape_is_refused_at_once(
     ],
 )
 def test_no_file_is_replaced_without_force(
-    command: tuple[str, ...],
-    output: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: tuple[str, ...], output: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     write_shards(Path("shards"), 1, games=1)
     Path(output).write_text("precious")
     assert run(command) == 2
@@ -99,13 +100,10 @@ def test_no_file_is_replaced_without_force(
     assert Path(output).read_text() == "precious"
 
 
-def test_a_training_without_shards_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_training_without_shards_leaves_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(("train", "empty", "-o", "new/a.net")) == 2
     assert capsys.readouterr().err.startswith("no shards in empty: ")
-    assert not list(tmp_path.iterdir())
+    assert not list(here.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -120,9 +118,8 @@ def test_a_training_without_shards_leaves_nothing(
     ],
 )
 def test_a_second_command_in_a_folder_is_refused(
-    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: tuple[str, ...], here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     write_shards(Path("there"), 1, games=1)
     place = Path("there/ladder.jsonl" if command[0] == "calibrate" else "there")
     with exclusive(place):
@@ -147,9 +144,8 @@ def test_an_output_without_a_default_is_missing(command: tuple[str, ...], capsys
 
 @pytest.mark.parametrize("name", ["a.json", "a.svg"])
 def test_a_network_has_another_name_than_its_card_and_curve(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     assert run(("train", "shards", "-o", name, "--force")) == 2
     assert capsys.readouterr().err == f"{name} is the name of the card or the curve; expected a.net\n"
 
@@ -171,10 +167,7 @@ def test_an_option_that_would_be_ignored_is_refused(
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)])
-def test_a_folder_is_no_file_to_write(
-    force: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_folder_is_no_file_to_write(force: tuple[str, ...], here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("there").mkdir()
     assert run(("book", "build", "games.pgn", "-o", "there", *force)) == 2
     assert capsys.readouterr().err == "cannot write there: it is a folder; name a file in it\n"
@@ -188,20 +181,14 @@ def test_a_folder_that_cannot_be_written_is_refused_at_once(
     assert capsys.readouterr().err == "cannot write /usr/tuned.py: permission denied\n"
 
 
-def test_too_few_games_to_hold_out_some_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_too_few_games_to_hold_out_some_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_shards(Path("shards"), 1, games=1)
     assert run(["tune", "shards", "--epochs", "1"]) == 2
     assert capsys.readouterr().err == "shards: too few games to learn from some and hold out others: play more\n"
     assert not Path("tuned.py").exists()
 
 
-def test_tuned_weights_go_to_the_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_tuned_weights_go_to_the_working_folder(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shipped = Path(weights.__file__).with_name("tuned.py")
     before = shipped.read_bytes()
     write_shards(Path("shards"), 1, games=60)
@@ -214,10 +201,9 @@ def test_tuned_weights_go_to_the_working_folder(
 
 
 def test_tune_leaves_the_old_weights_if_the_disk_is_full(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Half a module in engine/evaluation/ would leave no engine to tune again."""
-    monkeypatch.chdir(tmp_path)
     Path("tuned.py").write_text("old")
     write_shards(Path("shards"), 1, games=60)
     monkeypatch.setattr(cli_training.FitProgress, "best_epoch", property(lambda progress: 1, lambda *_: None))
@@ -241,10 +227,7 @@ def full_disk() -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, signal_before)
 
 
-def test_a_training_has_the_shape_of_the_network_it_begins_with(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_training_has_the_shape_of_the_network_it_begins_with(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     net_file.write(random_net(seed=3, hidden=32, buckets=1), Path("first.net"))
     begin = (*TRAIN, "--begin", "first.net")
     for line, complaint in (
@@ -253,7 +236,7 @@ def test_a_training_has_the_shape_of_the_network_it_begins_with(
     ):
         assert run(line) == 2      # although there are no shards yet
         assert complaint in capsys.readouterr().err
-    write_shards(tmp_path / "shards", 1, games=60)
+    write_shards(here / "shards", 1, games=60)
     assert run((*begin, "--epochs", "1", "--batch", "64")) == 0
     second = net_file.read(Path("a.net"))
     assert (second.hidden, second.buckets) == (32, 1)
@@ -273,10 +256,7 @@ def test_a_long_name_is_refused_before_the_training(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["shards"]
 
 
-def test_an_unfinished_training_is_replaced_only_if_asked_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_an_unfinished_training_is_replaced_only_if_asked_to(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = TrainingSettings(hidden=32, epochs=1, batch=64)
     training = Training(load(write_shards(Path("shards"), 1, games=60), 10**6), settings)
     training.save(Path("a.net.checkpoint"))
@@ -307,10 +287,7 @@ def test_on_a_full_disk_the_user_is_told_what_to_do(
     assert capsys.readouterr().err == "a.shard: No space left on device; make room, and repeat the command\n"
 
 
-def test_a_variant_is_played_learnt_and_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_variant_is_played_learnt_and_compared(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     play = ("selfplay", "shards", "--games", "100", "--nodes", "20", "--processes", "1")
     assert run((*play, "--variant", "king of the hill")) == 0
     assert rules_in(read_words(Path("shards/0001-000000.shard"))) == {"kingOfTheHill"}
