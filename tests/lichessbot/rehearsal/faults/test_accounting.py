@@ -7,9 +7,8 @@ from functools import partial
 import pytest
 
 from lichessbot.rehearsal.faults import accounting
-from lichessbot.rehearsal.faults.accounting import Cost, Strike
+from lichessbot.rehearsal.faults.accounting import Cost, FaultAccounting, Strike
 from lichessbot.rehearsal.faults.catalogue import Fault, PlacedFault
-from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.rules.enums import Color, Status
 from lichessbot.rehearsal.rules.game import Game
@@ -35,25 +34,37 @@ def _long_restart(lichess: RehearsalServer, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(lichess.site, "timing", replace(lichess.site.timing, restart_s=10 * PATIENCE_S))
 
 
-def record(lichess: RehearsalServer, it: FaultInjector, placed: PlacedFault, game_id: str | None) -> Strike:
-    lichess.call(lambda: it.accounting.record(placed, game_id))
-    return it.accounting.strikes[-1]
+class Books:
+    """The accounting of faults that a test only claims to have struck."""
+
+    def __init__(self, lichess: RehearsalServer, accounting: FaultAccounting) -> None:
+        self.lichess, self.accounting = lichess, accounting
+
+    def record(self, placed: PlacedFault, game_id: str | None) -> Strike:
+        self.lichess.call(lambda: self.accounting.record(placed, game_id))
+        return self.accounting.strikes[-1]
+
+    def record_as_the_clock_starts(self, placed: PlacedFault, ada: Client, bob: Client) -> tuple[Strike, GameSession]:
+        """A fault in a game of a second, struck with the move that starts the clock of White."""
+        game_id = start_hurried_game(self.lichess, ada, bob)
+        session = self.lichess.site.session(game_id)
+
+        def begin() -> None:
+            session.play(Color.WHITE, "e2e4")
+            session.play(Color.BLACK, "e7e5")
+            self.accounting.record(placed, game_id)
+
+        self.lichess.call(begin)
+        return self.accounting.strikes[-1], session
+
+    def close(self, game: Game, *, lost: bool) -> bool:
+        """Return whether a game that is lost could have been saved."""
+        return self.lichess.call(lambda: self.accounting.close(game, lost=lost))
 
 
-def strike_as_the_clock_starts(
-    lichess: RehearsalServer, it: FaultInjector, placed: PlacedFault, ada: Client, bob: Client
-) -> tuple[Strike, GameSession]:
-    """A fault in a game of a second, struck with the move that starts the clock of White."""
-    game_id = start_hurried_game(lichess, ada, bob)
-    session = lichess.site.session(game_id)
-
-    def begin() -> None:
-        session.play(Color.WHITE, "e2e4")
-        session.play(Color.BLACK, "e7e5")
-        it.accounting.record(placed, game_id)
-
-    lichess.call(begin)
-    return it.accounting.strikes[-1], session
+@pytest.fixture
+def books(lichess: RehearsalServer, ada: Client) -> Books:
+    return Books(lichess, inject_for(lichess, ada).accounting)
 
 
 def play_second_moves(session: GameSession) -> bool:
@@ -76,21 +87,17 @@ def only_cost(strike: Strike) -> Cost:
     return cost
 
 
-def test_the_client_has_recovered_from_a_harmless_fault_at_once(
-    lichess: RehearsalServer, ada: Client, bob: Client
-) -> None:
-    it = inject_for(lichess, ada)
-    strike = record(lichess, it, LINE_DOUBLED, start_game(ada, bob))
+def test_the_client_has_recovered_from_a_harmless_fault_at_once(books: Books, ada: Client, bob: Client) -> None:
+    strike = books.record(LINE_DOUBLED, start_game(ada, bob))
     assert (strike.delay_ms, only_cost(strike).clock_lost_ms) == (0, 0)
 
 
 def test_the_client_has_recovered_from_a_lost_stream_when_it_is_opened_again(
-    lichess: RehearsalServer, ada: Client, bob: Client
+    books: Books, ada: Client, bob: Client
 ) -> None:
-    it = inject_for(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
-    strike = record(lichess, it, STALL, game_id)
+    strike = books.record(STALL, game_id)
     time.sleep(DELAY_S)
     assert strike.delay_ms is None
     ada.game(game_id)
@@ -100,12 +107,11 @@ def test_the_client_has_recovered_from_a_lost_stream_when_it_is_opened_again(
 
 
 def test_the_client_has_recovered_from_a_lost_line_when_its_move_arrives(
-    lichess: RehearsalServer, ada: Client, bob: Client
+    books: Books, ada: Client, bob: Client
 ) -> None:
-    it = inject_for(lichess, ada)
     game_id = start_game(ada, bob, **{"clock.increment": 10})
     play(game_id, E4_E5, ada, bob)
-    strike = record(lichess, it, STATE_LOST, game_id)
+    strike = books.record(STATE_LOST, game_id)
     only_cost(strike).clock_left_ms += 5000     # as if it had struck five seconds before
     ada.game(game_id)
     assert strike.delay_ms is None
@@ -115,11 +121,10 @@ def test_the_client_has_recovered_from_a_lost_line_when_its_move_arrives(
 
 
 def test_the_client_has_recovered_from_a_refusal_when_the_request_is_carried_out_in_the_same_game(
-    lichess: RehearsalServer, ada: Client, bob: Client
+    books: Books, ada: Client, bob: Client
 ) -> None:
-    it = inject_for(lichess, ada)
     game_id, other = start_game(ada, bob), start_game(ada, bob)
-    strike = record(lichess, it, BAD_GATEWAY, game_id)
+    strike = books.record(BAD_GATEWAY, game_id)
     assert only_cost(strike).game.id == game_id
     ada.do(other, "move/e2e4")
     ada.do(game_id, "chat", data={"room": "player", "text": "hello"})
@@ -129,34 +134,31 @@ def test_the_client_has_recovered_from_a_refusal_when_the_request_is_carried_out
     assert strike.delay_ms is not None
 
 
-def test_the_summary_counts_the_strikes_without_recovery(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = inject_for(lichess, ada)
+def test_the_summary_counts_the_strikes_without_recovery(books: Books, ada: Client, bob: Client) -> None:
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
-    recovered = record(lichess, it, STATE_LOST, game_id)
+    recovered = books.record(STATE_LOST, game_id)
     ada.do(game_id, "move/g1f3")
-    record(lichess, it, STATE_LOST, game_id)
-    (summary,) = it.accounting.summary()
+    books.record(STATE_LOST, game_id)
+    (summary,) = books.accounting.summary()
     assert (summary.struck, summary.never_recovered) == (2, 1)
     assert summary.worst_delay_ms == recovered.delay_ms
 
 
 def test_the_client_has_recovered_from_an_eviction_when_the_event_stream_is_opened_again(
-    lichess: RehearsalServer, ada: Client, bob: Client
+    books: Books, ada: Client, bob: Client
 ) -> None:
-    it = inject_for(lichess, ada)
-    strike = record(lichess, it, EVICTION, start_game(ada, bob))
+    strike = books.record(EVICTION, start_game(ada, bob))
     assert strike.delay_ms is None
     ada.events()
     assert strike.delay_ms is not None
 
 
 def test_restart_touches_every_running_game_and_waits_for_all_their_streams(
-    lichess: RehearsalServer, ada: Client, bob: Client
+    books: Books, ada: Client, bob: Client
 ) -> None:
-    it = inject_for(lichess, ada)
     games = [start_game(ada, bob), start_game(bob, ada)]
-    strike = record(lichess, it, RESTART, games[0])
+    strike = books.record(RESTART, games[0])
     assert {cost.game.id for cost in strike.costs} == set(games)
     ada.game(games[0])
     assert strike.delay_ms is None
@@ -171,96 +173,86 @@ def test_restart_touches_every_running_game_and_waits_for_all_their_streams(
     ids=str,
 )
 def test_an_outage_as_long_as_the_clock_excuses_a_loss(
-    placed: PlacedFault, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
+    placed: PlacedFault, savable: bool, books: Books, ada: Client, bob: Client
 ) -> None:
-    it = inject_for(lichess, ada)
-    strike, session = strike_as_the_clock_starts(lichess, it, placed, ada, bob)
+    strike, session = books.record_as_the_clock_starts(placed, ada, bob)
     flag(session)
-    assert lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=True)) is savable
-    (summary,) = it.accounting.summary()
+    assert books.close(only_cost(strike).game, lost=True) is savable
+    (summary,) = books.accounting.summary()
     assert (summary.struck, summary.games_touched, summary.games_lost) == (1, 1, 1)
     assert summary.own_fault == int(savable)
-    (entry,) = it.accounting.entries()
+    (entry,) = books.accounting.entries()
     assert (entry["game"], entry["lost"], entry["own_fault"]) == (session.game.id, True, savable)
 
 
 @pytest.mark.usefixtures("_long_restart")
 @pytest.mark.parametrize(("placed", "savable"), [(RESTART, False), (LINE_DOUBLED, True)], ids=str)
 def test_a_fault_excuses_no_more_of_the_clock_than_it_took(
-    placed: PlacedFault, savable: bool, lichess: RehearsalServer, ada: Client, bob: Client
+    placed: PlacedFault, savable: bool, books: Books, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = inject_for(lichess, ada)
     deadline = time.monotonic() + PATIENCE_S
     while True:     # until no pause of the machine uses up the clock before the second move
-        strike, session = strike_as_the_clock_starts(lichess, it, placed, ada, bob)
+        strike, session = books.record_as_the_clock_starts(placed, ada, bob)
         ada.game(session.game.id)
         time.sleep(DELAY_S)
         if lichess.call(partial(play_second_moves, session)):
             break
         assert time.monotonic() < deadline
     flag(session)
-    assert lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=True)) is savable
+    assert books.close(only_cost(strike).game, lost=True) is savable
 
 
 @pytest.fixture
-def long_turn(
-    lichess: RehearsalServer, ada: Client, bob: Client, monkeypatch: pytest.MonkeyPatch
-) -> tuple[FaultInjector, Game]:
+def long_turn(books: Books, ada: Client, bob: Client, monkeypatch: pytest.MonkeyPatch) -> Game:
     """A game in a turn of ten seconds, of which a move needs one without an outage."""
-    it = inject_for(lichess, ada)
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
-    game = lichess.site.session(game_id).game
+    game = books.lichess.site.session(game_id).game
     monkeypatch.setattr(accounting, "monotonic_ms", lambda: game.last_change_ms + 10_000)
-    return it, game
+    return game
 
 
 @pytest.mark.parametrize(("other_outage", "savable"), [((1000, 5000), True), ((4000, 9001), False)])
 def test_time_in_two_outages_at_once_is_excused_once(
-    other_outage: tuple[int, int], savable: bool, lichess: RehearsalServer, long_turn: tuple[FaultInjector, Game]
+    other_outage: tuple[int, int], savable: bool, books: Books, long_turn: Game
 ) -> None:
-    it, game = long_turn
     for outage in ((0, 6000), other_outage):
-        cost = only_cost(record(lichess, it, BAD_GATEWAY, game.id))
-        cost.at_ms, cost.held_up_until_ms = (game.last_change_ms + it_ms for it_ms in outage)
-    assert lichess.call(lambda: it.accounting.close(game, lost=True)) is savable
+        cost = only_cost(books.record(BAD_GATEWAY, long_turn.id))
+        cost.at_ms, cost.held_up_until_ms = (long_turn.last_change_ms + it_ms for it_ms in outage)
+    assert books.close(long_turn, lost=True) is savable
 
 
 @pytest.mark.parametrize(("placed", "savable"), [(STATE_LOST, False), (BAD_GATEWAY, True)], ids=str)
 def test_the_pause_after_a_429_excuses_a_client_that_has_to_ask(
-    placed: PlacedFault, savable: bool, lichess: RehearsalServer, long_turn: tuple[FaultInjector, Game]
+    placed: PlacedFault, savable: bool, books: Books, long_turn: Game
 ) -> None:
-    it, game = long_turn
-    cost = only_cost(record(lichess, it, placed, game.id))
+    cost = only_cost(books.record(placed, long_turn.id))
     cost.held_up_until_ms = cost.at_ms
-    record(lichess, it, PlacedFault(Fault.LIMIT_BARE, Place.ACCOUNT), None).at_ms = game.last_change_ms
-    assert lichess.call(lambda: it.accounting.close(game, lost=True)) is savable
+    books.record(PlacedFault(Fault.LIMIT_BARE, Place.ACCOUNT), None).at_ms = long_turn.last_change_ms
+    assert books.close(long_turn, lost=True) is savable
 
 
 def test_game_lost_without_any_fault_could_have_been_saved(
-    lichess: RehearsalServer, ada: Client, bob: Client
+    books: Books, lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
-    it = inject_for(lichess, ada)
     game = lichess.site.session(start_game(ada, bob)).game
-    assert lichess.call(lambda: it.accounting.close(game, lost=True))
+    assert books.close(game, lost=True)
 
 
-def test_no_fault_excuses_a_resignation(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = inject_for(lichess, ada)
+def test_no_fault_excuses_a_resignation(books: Books, ada: Client, bob: Client) -> None:
     game_id = start_game(ada, bob)
     play(game_id, E4_E5, ada, bob)
-    strike = record(lichess, it, RESTART, game_id)
+    strike = books.record(RESTART, game_id)
     ada.do(game_id, "resign")
-    assert lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=True))
+    assert books.close(only_cost(strike).game, lost=True)
     assert only_cost(strike).own_fault
 
 
-def test_a_game_that_is_not_lost_ends_its_open_strikes(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
-    it = inject_for(lichess, ada)
+def test_a_game_that_is_not_lost_ends_its_open_strikes(books: Books, ada: Client, bob: Client) -> None:
     game_id = start_game(ada, bob)
-    harmless, strike = (record(lichess, it, placed, game_id) for placed in (LINE_DOUBLED, STATE_LOST))
+    harmless, strike = (books.record(placed, game_id) for placed in (LINE_DOUBLED, STATE_LOST))
     bob.do(game_id, "abort")
-    lichess.call(lambda: it.accounting.close(only_cost(strike).game, lost=False))
+    books.close(only_cost(strike).game, lost=False)
     assert strike.delay_ms is not None
     assert not only_cost(strike).lost
     assert harmless.delay_ms == 0, "that strike was over before"
