@@ -5,7 +5,7 @@ The main thread owns all state. Every other thread reads or writes one thing and
     stream-events, stream-ID     one per stream: reads its lines. `StreamReader.stop` sets a flag and shuts its socket.
     moves-ID                     one per game: sends its moves. `Outbox.close_game` and `close` put a mark in its queue.
     commands, chat               send and retry all other commands, and chat. `Outbox.close` notifies them.
-    engine-ID, engine-errors-ID  two per engine: read its pipes, and end with them when it ends or is killed.
+    engine-ID, -errors-, -alarm- three per engine: read its pipes, kill it if it is too slow. They end when it ends.
     sources-ID                   up to three per game: ask for a move. `MoveResolver.close` puts a mark in their queues.
     list-ADDRESS                 one per shared block list: fetches it. `PlayerLists.close` sets an event.
     store                        writes the records. `Store.close` puts a mark in its queue and joins it.
@@ -15,7 +15,7 @@ The main thread owns all state. Every other thread reads or writes one thing and
     control, control-client      accept operators, and answer one each. `ControlServer.close` shuts the socket.
     lookup-HOST, ...-check       look a name up, and check the records, books and tables (store-, file-). Not stopped.
     log                          writes the log. Never stopped: it ends with the process.
-    Thread-N (Timer), stop-alarm end what takes too long: an engine to start, stop or quit, an answer that grows.
+    Thread-N (Timer)             end what takes too long: an engine in the check at the start, an answer that grows.
     web, AnyIO worker thread     serve the operator's page, if wanted, with an event loop, and read the records for it.
                                  `WebServer.close` ends its streams and joins `web`.
 

@@ -13,16 +13,15 @@ from lichessbot.backoff import doubled
 from lichessbot.config import EngineKeys
 from lichessbot.errors import EngineError
 from lichessbot.lichess.enums import Variant
-from lichessbot.log import EventLog, try_start
+from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine_process import (
     ENDS_WITHIN_S,
     MAX_LOGGED_PER_S,
     MAX_OUTPUT_PER_S,
+    Alarm,
     DialogueLog,
     OutputRate,
-    StopAlarm,
-    alarm,
     end_of_output,
     ending,
     start,
@@ -100,12 +99,12 @@ class UciEngine:
         self._told_to_stop_at: float | None = None
         """When the running search was; None if it was not, or none runs."""
         self._stopping_s = timeouts.engine_stop.total_seconds()
-        self._stop_alarm = StopAlarm(_PATIENCE_AFTER_PONDERING * self._stopping_s, self._kill_hung)
         self._process = start(config)
         handshake_s = timeouts.engine_handshake.total_seconds()
         patience_s = doubled(handshake_s, failed_starts, _LONGEST_PATIENCE * handshake_s)
         self._loading_s = patience_s + timeouts.engine_first_move.total_seconds()
-        self._alarm = alarm(patience_s, self._kill_silent)
+        self._alarm = Alarm(f"engine-alarm-{game_id}")
+        self._alarm.plan(patience_s, self._kill_silent)
         os.set_blocking(_pipe(self._process.stdin).fileno(), False)
         self._start_threads()
         with self._lock:  # the reader closes the input of an engine that ends at once
@@ -170,7 +169,8 @@ class UciEngine:
             else:
                 self._tell_to_stop()
                 if self._running.limits.ponder:
-                    self._stop_alarm.arm()  # our clock runs, and the game takes the wait for a long search
+                    # Our clock runs, and the game takes the wait for a long search.
+                    self._alarm.plan(_PATIENCE_AFTER_PONDERING * self._stopping_s, self._kill_hung)
 
     def ponder_hit(self, search_id: int) -> None:
         """Turn the ponder search `search_id` into an ordinary one, with its limits from now on."""
@@ -202,8 +202,7 @@ class UciEngine:
                 os.killpg(self._process.pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):
                 self._log.debug("engine.gone")  # macOS refuses signals to dead processes
-            self._alarm.cancel()
-            self._stop_alarm.end()
+            self._alarm.end()
             _pipe(self._process.stdin).close()
 
     def rest(self) -> bool:
@@ -235,12 +234,11 @@ class UciEngine:
             self._closing, self._next = True, None
             if self._death is not None:
                 return
-            quitting = alarm(self._stopping_s, self.close)
-            if not self.ready or self._does_not_stop() or not try_start(quitting, self._log):
+            if not self.ready or self._does_not_stop():
                 self.close()
-                return
-            self._alarm = quitting
-            self._write("stop", "quit")
+            else:
+                self._alarm.plan(self._stopping_s, self.close)
+                self._write("stop", "quit")
 
     def join(self) -> None:
         """Wait for the end of an engine that was told to quit, at most until it is killed."""
@@ -267,8 +265,6 @@ class UciEngine:
             return
         search = self._running = self._next
         self._next = None
-        if search.limits.ponder:
-            self._stop_alarm.prepare(self._log)
         self._findings = Findings(search.multipv)
         variant = Variant(search.variant)
         if variant not in self._variant_names:
@@ -306,9 +302,8 @@ class UciEngine:
         self.complaints = tuple(self._options.complaints(self.config))
         for complaint in self.complaints:
             self._log.warning("engine.option", complaint=complaint)
-        self._alarm.cancel()
-        self._alarm = alarm(self._loading_s, self._kill_silent)
-        try_start(self._alarm, self._log)
+        self._alarm.cancel(self._kill_silent)
+        self._alarm.plan(self._loading_s, self._kill_silent)
         self._write(*self._options.settings(self.config), "ucinewgame", "isready")
 
     def _read_output(self) -> None:
@@ -352,7 +347,7 @@ class UciEngine:
                     self._log.debug("engine.rested")
                 case ["readyok", *_] if self._introduced and not self.ready:
                     self.ready = True
-                    self._alarm.cancel()
+                    self._alarm.cancel(self._kill_silent)
                     self._emit(EngineReady(self._game_id))
                     self._begin_next()
                 case ["info", "string", "error:", *error] if self.config.command is None and not self.ready:
@@ -369,7 +364,7 @@ class UciEngine:
                         search_id = self._running.search_id
                         self._emit(self._findings.answer(self._game_id, search_id, move, ponder, self._asked_at))
                     self._running = self._told_to_stop_at = None
-                    self._stop_alarm.disarm()
+                    self._alarm.cancel(self._kill_hung)
                     self._begin_next()
 
     def _read_errors(self) -> None:
@@ -392,7 +387,7 @@ class UciEngine:
         except BlockingIOError:
             written = 0
         except BrokenPipeError:
-            try_start(alarm(ENDS_WITHIN_S, self._kill_deaf), self._log)
+            self._alarm.plan(ENDS_WITHIN_S, self._kill_deaf)
             return
         except (OSError, ValueError):
             return  # it is dead, which the reader thread reports

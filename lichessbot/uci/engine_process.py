@@ -22,7 +22,7 @@ from weakref import WeakMethod
 from lichessbot.config import EngineKeys
 from lichessbot.config.credentials import inherited_environment
 from lichessbot.errors import EngineError, EngineMissing
-from lichessbot.log import EventLog, try_start
+from lichessbot.log import EventLog
 
 OUR_ENGINE = (sys.executable, "-P", "-m", "engine")
 _WINDOWS_PATH = re.compile(r"\\|(^|/)[A-Za-z]:/")
@@ -125,44 +125,34 @@ class DialogueLog:
             log.info("engine.received", line=line.decode("utf-8", "replace").rstrip())
 
 
-def alarm(seconds: float, call: Callable[[], None]) -> threading.Timer:
-    """Return a timer that calls a method, not started yet.
+class Alarm:
+    """Calls methods of an engine at the moments planned for them.
 
-    It refers weakly to the object: in a reference cycle the pipes would stay open until a garbage collection.
-    """
-    timer = threading.Timer(seconds, _call_if_alive, [WeakMethod(call)])
-    timer.daemon = True
-    return timer
-
-
-class StopAlarm:
-    """Calls a method if an engine does not answer in time after it was told to stop.
-
-    Its thread is started beforehand: to start one takes long while engines think, and our clock runs.
+    Its thread is started beforehand: to start one takes long while engines think, and our clock runs. It refers weakly
+    to the engine: in a reference cycle the pipes would stay open until a garbage collection.
     """
 
-    def __init__(self, seconds: float, call: Callable[[], None]) -> None:
-        self._seconds = seconds
-        self._call = WeakMethod(call)
+    def __init__(self, name: str) -> None:
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._changed = threading.Condition()
-        self._due_at: float | None = None
+        self._due_at: dict[WeakMethod[Callable[[], None]], float] = {}
         self._is_over = False
-        self._thread: threading.Thread | None = None
 
-    def prepare(self, log: EventLog) -> None:
-        """Start the thread, if that was not done before. Without it, no alarm is raised."""
-        if self._thread is None:
-            thread = threading.Thread(target=self._run, name="stop-alarm", daemon=True)
-            self._thread = thread if try_start(thread, log) else None
+    def start(self) -> None:
+        """Start the thread. Raises RuntimeError if none or no memory is left."""
+        self._thread.start()
 
-    def arm(self) -> None:
-        """Call the method, unless `disarm` comes in time."""
+    def plan(self, seconds: float, call: Callable[[], None]) -> None:
+        """Call the method after this time, or when that is planned already, unless it is cancelled."""
+        method, due_at = WeakMethod(call), time.monotonic() + seconds
         with self._changed:
-            self._due_at = time.monotonic() + self._seconds
+            self._due_at[method] = min(due_at, self._due_at.get(method, due_at))
             self._changed.notify()
 
-    def disarm(self) -> None:
-        self._due_at = None
+    def cancel(self, call: Callable[[], None]) -> None:
+        """Do not call the method, if that is planned."""
+        with self._changed:
+            self._due_at.pop(WeakMethod(call), None)
 
     def end(self) -> None:
         """End the thread."""
@@ -171,19 +161,21 @@ class StopAlarm:
             self._changed.notify()
 
     def _run(self) -> None:
-        while self._is_raised():
-            _call_if_alive(self._call)
+        while (method := self._next()) is not None:
+            _call_if_alive(method)
 
-    def _is_raised(self) -> bool:
-        """Wait for the alarm; return whether it is raised, and not over."""
+    def _next(self) -> WeakMethod[Callable[[], None]] | None:
+        """Wait until a call is due and return it; None at the end."""
         with self._changed:
             while not self._is_over:
-                due_at = self._due_at
-                if due_at is not None and time.monotonic() >= due_at:
-                    self._due_at = None
-                    return True
-                self._changed.wait(None if due_at is None else due_at - time.monotonic())
-        return False
+                now = time.monotonic()
+                for method, due_at in self._due_at.items():
+                    if due_at <= now:
+                        del self._due_at[method]
+                        return method
+                next_at = min(self._due_at.values(), default=None)
+                self._changed.wait(None if next_at is None else next_at - now)
+        return None
 
 
 def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:

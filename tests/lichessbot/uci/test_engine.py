@@ -24,7 +24,7 @@ from lichessbot.config.credentials import TOKEN_VARIABLE
 from lichessbot.errors import EngineError
 from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.engine_process import ending
+from lichessbot.uci.engine_process import Alarm, ending
 from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchInfo, search_info
 from tests.lichessbot.uci.helpers import (
     SMALL,
@@ -186,7 +186,7 @@ def test_nonsense_from_the_engine_is_ignored(start: Start, inbox: Inbox, caplog:
     assert (answer.move, answer.summary.depth) == ("e2e4", 5)
     assert answer.lines == (answer.summary,), "but not the lines that nobody asked for"
     assert (engine.name, engine.complaints) == ("rude", ())
-    assert engine._alarm.finished.is_set(), "it is introduced only once"
+    assert not engine._alarm._due_at, "it is introduced only once"
     until(lambda: "something is odd" in caplog.text, "the error output goes to the log")
 
 
@@ -215,7 +215,7 @@ def test_an_engine_that_ended_before_its_first_search_is_reported_with_it(inbox:
 def test_each_failed_start_doubles_the_patience_with_the_next(start: Start, inbox: Inbox) -> None:
     began = time.monotonic()
     engine = start("mute", timeouts=replace(TIMEOUTS, engine_handshake=timedelta(seconds=0.5)), failed_starts=2)
-    assert engine._alarm.interval == 2.0
+    assert min(engine._alarm._due_at.values()) >= began + 2.0
     death(inbox)
     assert time.monotonic() - began >= 2.0
     assert not engine.ready
@@ -243,12 +243,15 @@ def test_a_mute_engine_is_killed_when_the_handshake_takes_too_long(start: Start,
     assert gone(pid_of(engine))
 
 
-def test_an_engine_may_take_longer_to_get_ready_as_some_load_a_network_for_it(start: Start, inbox: Inbox) -> None:
+def test_an_engine_may_take_longer_to_get_ready_as_some_load_a_network_for_it(
+    start: Start, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[float] = []
+    monkeypatch.setattr(Alarm, "plan", lambda alarm, seconds, call: planned.append(seconds))
     patience = {"engine_handshake": timedelta(seconds=61), "engine_first_move": timedelta(seconds=42)}
-    engine = start("polite", timeouts=replace(TIMEOUTS, **patience))
+    start("polite", timeouts=replace(TIMEOUTS, **patience))
     assert isinstance(inbox.get(timeout=PATIENCE_S), EngineReady)
-    assert engine._alarm.interval == 61 + 42
-    until(lambda: not any(isinstance(thread, threading.Timer) for thread in threading.enumerate()))
+    assert planned == [61, 61 + 42]
 
 
 def test_an_engine_that_never_gets_ready_is_killed(start: Start, inbox: Inbox) -> None:

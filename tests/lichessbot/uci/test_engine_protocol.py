@@ -302,8 +302,8 @@ def test_an_engine_that_names_no_move_when_it_is_stopped_goes_on(start: Start, i
     assert heard(inbox) == BestMove("abcd1234", 1, None), "nor has it the score of the search before"
     answer = best_move(inbox)
     assert (answer.search_id, answer.move) == (2, "g1f3")
-    assert engine._stop_alarm._due_at is None, "it has stopped"
-    thread = engine._stop_alarm._thread
+    assert not engine._alarm._due_at, "it has stopped"
+    thread = engine._alarm._thread
     engine.close()
     thread.join(PATIENCE_S)
     assert not thread.is_alive()
