@@ -126,7 +126,7 @@ def test_two_computers_finish_a_game(tmp_path: Path) -> None:
 def test_undo_against_the_computer_takes_back_two_plies(run: Run) -> None:
     answer = run("play", "--depth", "1", typed="undo\ne4\nundo\nfen\n")
     assert "nothing to take back" in answer.stdout
-    # LineTyped while the computer thinks or after it has moved: either way White is to move again.
+    # Typed while the computer thinks or after it has moved: either way White is to move again.
     assert answer.stdout.rstrip().endswith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
 
 

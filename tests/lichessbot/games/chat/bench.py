@@ -12,6 +12,7 @@ from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.game_records import Result, Scores
 from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
+from lichessbot.uci.search import BestMove, SearchInfo
 from tests.lichessbot.games.bench import NOTHING_DONE
 
 GAME, US = "abcd1234", "testbot"
@@ -73,6 +74,15 @@ class ChatBench:
         facts = {"clock": {"initial": 60_000, "increment": 0}, "rated": rated, **facts}
         return self.hear(GameFull.model_validate({**full, **facts, "state": state}))
 
+    def searched(self, pv: str, score: str = "cp 1") -> None:
+        """The engine answers a search, in the present position, with the first move of `pv`."""
+        summary = SearchInfo(depth=12, nodes=3456, score=score, pv=pv)
+        list(self.chat.handle(BestMove(GAME, 1, pv.split()[0], summary), self.now))
+
+    def play(self, moves: str) -> None:
+        for move in moves.split():
+            self.board.push(move)
+
     def line(self, text: str, room: str = "player", username: str = "Ferdinand") -> list[Action]:
         self.now += SPACING_S
         return self.hear(ChatLine(room=room, username=username, text=text))
@@ -81,3 +91,6 @@ class ChatBench:
         (said,) = self.line(text, room, username)
         assert said.room == room
         return said.text
+
+    def tell_a_spectator(self, text: str) -> str:
+        return self.answer(text, "spectator", "Somebody")

@@ -30,7 +30,7 @@ def test_help_names_the_commands(bench: ChatBench, text: str) -> None:
     answer = bench.answer(text)
     assert all(f"!{word}" in answer for word in (*EVERYBODYS, "review", "wait"))
     assert "!eval" not in answer
-    answer = bench.answer(text, "spectator", "Somebody")
+    answer = bench.tell_a_spectator(text)
     assert all(f"!{word}" in answer for word in (*EVERYBODYS, "eval", "pv"))
 
 
@@ -116,9 +116,7 @@ def test_name_answers_with_the_engine(bench: ChatBench) -> None:
     ],
 )
 def test_the_opponent_does_not_get_the_evaluation(bench: ChatBench, room: str, username: str, told: bool) -> None:
-    bench.board = Board()
-    summary = SearchInfo(depth=12, nodes=3456, score="cp -31", pv="e2e4 e7e5")
-    list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
+    bench.searched("e2e4 e7e5", "cp -31")
     answer = bench.answer("!eval", room, username)
     if told:
         assert answer == "-0.31 for me at depth 12, 3456 positions: 1. e4 e5"
@@ -139,11 +137,9 @@ def test_the_opponent_does_not_get_the_evaluation(bench: ChatBench, room: str, u
     ],
 )
 def test_pv_shows_what_is_left_of_the_variation(bench: ChatBench, moves: str, shown: str) -> None:
-    summary = SearchInfo(depth=9, nodes=1, score="cp 1", pv="e2e4 e7e5 g1f3 b8c6 f1c4")
-    list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
-    for move in moves.split():
-        bench.board.push(move)
-    assert bench.answer("!pv", "spectator", "Somebody") == shown
+    bench.searched("e2e4 e7e5 g1f3 b8c6 f1c4")
+    bench.play(moves)
+    assert bench.tell_a_spectator("!pv") == shown
 
 
 @pytest.mark.parametrize(
@@ -154,13 +150,11 @@ def test_pv_shows_what_is_left_of_the_variation(bench: ChatBench, moves: str, sh
     ],
 )
 def test_pv_counts_from_the_position_that_was_searched(bench: ChatBench, moves: str, shown: str) -> None:
-    bench.board.push("e2e4")
-    summary = SearchInfo(depth=9, nodes=1, score="cp 1", pv="e7e5 g1f3 b8c6")
-    list(bench.chat.handle(BestMove(GAME, 1, "e7e5", summary), bench.now))
+    bench.play("e2e4")
+    bench.searched("e7e5 g1f3 b8c6")
     bench.board = Board()
-    for move in moves.split():
-        bench.board.push(move)
-    assert bench.answer("!pv", "spectator", "Somebody") == shown
+    bench.play(moves)
+    assert bench.tell_a_spectator("!pv") == shown
 
 
 def test_queue_names_as_many_challengers_as_a_line_holds(bench: ChatBench) -> None:
@@ -172,9 +166,8 @@ def test_queue_names_as_many_challengers_as_a_line_holds(bench: ChatBench) -> No
 
 
 def test_an_endless_variation_is_cut(bench: ChatBench) -> None:
-    summary = SearchInfo(depth=12, nodes=3456, score="mate 9", pv="g1f3 g8f6 f3g1 f6g8 " * 25)
-    list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
-    answer = bench.answer("!eval", "spectator", "Somebody")
+    bench.searched("g1f3 g8f6 f3g1 f6g8 " * 25, "mate 9")
+    answer = bench.tell_a_spectator("!eval")
     assert answer.startswith("Mate in 9 for me at depth 12, 3456 positions: 1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 ")
     assert len(answer) <= LONGEST_CHAT_LINE
 
@@ -187,21 +180,20 @@ def test_an_endless_variation_is_cut(bench: ChatBench) -> None:
     ],
 )
 def test_an_evaluation_is_told_in_the_words_of_players(bench: ChatBench, score: str, pv: str, told: str) -> None:
-    summary = SearchInfo(depth=12, nodes=3456, score=score, pv=pv)
-    list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
-    bench.board.push("d2d4")
-    assert bench.answer("!eval", "spectator", "Somebody") == told
+    bench.searched(pv, score)
+    bench.play("d2d4")
+    assert bench.tell_a_spectator("!eval") == told
 
 
 def test_a_move_without_a_search_leaves_the_evaluation_of_the_last_search(bench: ChatBench) -> None:
-    for summary in (SearchInfo(depth=12, nodes=3456, score="cp 35", pv="e2e4 e7e5"), SearchInfo()):
-        list(bench.chat.handle(BestMove(GAME, 1, "e2e4", summary), bench.now))
-    assert bench.answer("!eval", "spectator", "Somebody").startswith("+0.35 for me at depth 12")
+    bench.searched("e2e4 e7e5", "cp 35")
+    list(bench.chat.handle(BestMove(GAME, 2, "e2e4", SearchInfo()), bench.now))
+    assert bench.tell_a_spectator("!eval").startswith("+0.35 for me at depth 12")
 
 
 @pytest.mark.parametrize("command", ["!eval", "!pv"])
 def test_before_the_first_search_there_is_no_evaluation(bench: ChatBench, command: str) -> None:
-    assert bench.answer(command, "spectator", "Somebody") == "I have not searched yet."
+    assert bench.tell_a_spectator(command) == "I have not searched yet."
 
 
 def test_wait_gives_time_for_the_first_move_up_to_a_limit(bench: ChatBench) -> None:
@@ -241,8 +233,7 @@ def test_wait_is_refused_to_spectators(bench: ChatBench) -> None:
 )
 def test_wait_is_refused_to_an_opponent_who_has_moved(bench: ChatBench, start: Board, moves: str, waits: bool) -> None:
     bench.board = start.copy()
-    for move in moves.split():
-        bench.board.push(move)
+    bench.play(moves)
     assert (PostponeAbort() in bench.line("!wait")) is waits
 
 

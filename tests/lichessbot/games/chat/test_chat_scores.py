@@ -41,6 +41,6 @@ def test_stats_tells_results_of_all_games_and_those_against_the_opponent() -> No
         for result in Result:
             bench.scores.add(opponent, result, 44_444)
     figures = [f"{count} won, {count} drawn, {count} lost" for count in (88_888, 44_444)]
-    answer = bench.answer("!stats", "spectator", "Somebody")
+    answer = bench.tell_a_spectator("!stats")
     assert answer == f"My results: {figures[0]}; against {'F' * 20}: {figures[1]}."
     assert len(answer) <= LONGEST_CHAT_LINE
