@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from queue import SimpleQueue
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ from lichessbot.control.counters import Counters
 from lichessbot.games.session import GameSession
 from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.lichess.client import Access
+from lichessbot.lichess.commands import Command
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.move_sources import Hosts
@@ -23,18 +25,35 @@ from tests.lichessbot.games.bench import GAME
 from tests.lichessbot.machines import UNKNOWN_MACHINE
 
 
+class Outbox:
+    """Takes note of what is sent, which goes nowhere."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+        self.awaited: list[Event | None] = []
+        """For each command, the record that it waits for."""
+        self.renewed: list[str] = []
+
+    def send(self, command: Command, recorded: Event | None) -> None:
+        self.sent.append(command)
+        self.awaited.append(recorded)
+
+    def renew(self, game_id: str) -> None:
+        self.renewed.append(game_id)
+
+
 @pytest.fixture
-def session() -> GameSession:
-    """A game whose engine is no program: every search is reported as failed, and what is sent goes nowhere."""
+def context() -> Any:
+    """What the session knows: its engine is no program, and so every search is reported as failed."""
     engine = EngineConfig(own_book=False, variety=False, command=["no-such-engine"])
     timeouts = Timeouts()
-    context: Any = SimpleNamespace(
+    return SimpleNamespace(
         our_id="testbot",
         config=Config(engine=engine),
         machine=UNKNOWN_MACHINE,
         timeouts=timeouts,
         inbox=SimpleQueue(),
-        outbox=SimpleNamespace(send=lambda command, recorded: None, renew=lambda game_id: None),
+        outbox=Outbox(),
         store=SimpleNamespace(
             times_done=lambda game_id, deed: 0,
             scores=Scores(),
@@ -42,6 +61,7 @@ def session() -> GameSession:
             chosen_level=lambda game_id: None,
             record=lambda *statements: None,
             note_round_trip=lambda ms: None,
+            note_result=lambda game, result: None,
         ),
         overhead=MoveOverhead([]),
         opening_variety=SimpleNamespace(choose_move=lambda answer: answer),
@@ -50,5 +70,9 @@ def session() -> GameSession:
         waiting=list,
         counters=Counters(),
     )
+
+
+@pytest.fixture
+def session(context: Any) -> GameSession:
     info = GameInfo.model_validate({"gameId": GAME, "variant": {"key": "standard"}})
     return GameSession(info, context, IdleEngines(timedelta()))

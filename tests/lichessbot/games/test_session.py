@@ -90,52 +90,46 @@ def test_the_log_names_only_answers_that_are_played_as_moves(
     assert line.startswith(f"engine.move game={GAME} move=e2e4 depth=3")
 
 
-def test_a_lost_stream_counts_as_a_fault_unless_it_was_reopened_on_request(session: GameSession) -> None:
-    renewed: list[str] = []
-    session._context.outbox.renew = renewed.append  # type: ignore[method-assign]
+def test_a_lost_stream_counts_as_a_fault_unless_it_was_reopened_on_request(session: GameSession, context: Any) -> None:
     for on_request in (False, True):
         session.handle(StreamLost(GAME, "reset", timedelta(), on_request=on_request))
-    assert session._context.counters.counted.game_streams_lost == 1
-    assert renewed == [GAME, GAME], "the connection for moves may be dead as well"
+    assert context.counters.counted.game_streams_lost == 1
+    assert context.outbox.renewed == [GAME, GAME], "the connection for moves may be dead as well"
 
 
-def test_a_plain_move_does_not_wait_for_a_record_that_a_disk_does_not_take(session: GameSession) -> None:
-    written, sent = Event(), []
-    context: Any = session._context
+def test_a_plain_move_does_not_wait_for_a_record_that_a_disk_does_not_take(session: GameSession, context: Any) -> None:
+    written = Event()
     context.store.note_done = lambda game_id, kind: written
-    context.outbox.send = lambda command, recorded: sent.append((command, recorded))
     move = SendMove(GAME, 1, "e2e4")
     record = RecordAction(LimitedAction.DRAW_OFFER)
     session._game.chosen = ChosenMove(Board(), move.move)
     session._perform([record, replace(move, offering_draw=True), move, Say(GAME, ChatRoom.PLAYER, "Hello.")])
-    assert [recorded for _, recorded in sent] == [written, None, written]
+    assert context.outbox.awaited == [written, None, written]
 
 
 def test_a_configured_pause_is_no_part_of_our_reaction(
-    session: GameSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    session: GameSession, context: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    now, sent = [1000.0], list[Any]()
+    now = [1000.0]
     monkeypatch.setattr("lichessbot.games.session.time", SimpleNamespace(monotonic=lambda: now[0]))
-    context: Any = session._context
-    context.outbox.send = lambda command, recorded: sent.append(command)
     session._game._pace = Pace(Config(humanlike_time=True), GAME)
     opening = {**state("e2e4 e7e5"), "wtime": 600_000, "btime": 600_000}
     opened(session, black=False, now=now[0], clock={"initial": 600_000, "increment": 0}, state=opening)
     now[0] += 0.020
     answer(session, "g1f3", SearchInfo(depth=3))
     pause_s = session._game.pause_s
-    assert not sent
+    assert not context.outbox.sent
     assert pause_s > 0.3
     now[0] += pause_s + 0.005
     session.tick()
-    (move,) = sent
+    (move,) = context.outbox.sent
     caplog.set_level(logging.DEBUG, "lichessbot")
     session.handle(CommandDone(move, sent_at=now[0], answered_at=now[0] + 0.050))
     assert "reaction_ms=25.000" in caplog.text
 
 
 def test_a_stream_whose_reader_has_ended_is_read_again(
-    session: GameSession, monkeypatch: pytest.MonkeyPatch
+    session: GameSession, context: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     readers: list[Any] = []
     stopped: list[float] = []
@@ -149,7 +143,7 @@ def test_a_stream_whose_reader_has_ended_is_read_again(
         return reader
 
     monkeypatch.setattr("lichessbot.games.session.StreamReader", start_reader)
-    session._context.open_api = lambda read_timeout: None  # type: ignore[method-assign]
+    context.open_api = lambda read_timeout: None
     session._read()
     session._perform([ReopenStream("the game's state did not arrive")])
     assert len(readers) == 2, "the first has ended"
@@ -171,17 +165,17 @@ def test_a_stream_whose_reader_has_ended_is_read_again(
     assert stopped == [0.0, 1.0], "one that hangs would read the game beside its successor once it goes on"
 
 
-def test_a_ponder_hit_makes_an_expected_position_count_for_variety(session: GameSession) -> None:
+def test_a_ponder_hit_makes_an_expected_position_count_for_variety(session: GameSession, context: Any) -> None:
     hits: list[str] = []
-    context: Any = session._context
     context.opening_variety.ponder_hit = hits.append
     session._perform([PonderHit(1)])
     assert hits == [GAME]
 
 
-def test_an_abort_that_a_rate_limit_holds_back_is_not_sent_once_the_opponent_has_moved(session: GameSession) -> None:
+def test_an_abort_that_a_rate_limit_holds_back_is_not_sent_once_the_opponent_has_moved(
+    session: GameSession, context: Any
+) -> None:
     sent: list[str] = []
-    context: Any = session._context
     reports: SimpleQueue[Any] = SimpleQueue()
     api: Any = SimpleNamespace(abort=sent.append, resign=sent.append, sent_at=0.0, close=lambda: None)
     context.outbox = Outbox(lambda read_timeout: api, reports.put, context.timeouts, context.rate_limiter)
@@ -200,8 +194,6 @@ def test_a_correspondence_engine_is_ended_after_each_move_and_its_successor_gets
 ) -> None:
     ended: list[bool] = []
     monkeypatch.setattr(session._engine, "end", lambda: ended.append(True))
-    context: Any = session._context
-    context.outbox.send = lambda command, recorded: None
     session.info = session.info.model_copy(update={"speed": Speed.CORRESPONDENCE})
     opened(session, black=False, clock=None, daysPerTurn=2)
     answer(session, "e2e4", SearchInfo(depth=3))
@@ -211,24 +203,22 @@ def test_a_correspondence_engine_is_ended_after_each_move_and_its_successor_gets
     assert session._game.search._pending.stage is Stage.STARTING
 
 
-def test_a_chat_that_cannot_be_read_costs_nothing(session: GameSession, caplog: pytest.LogCaptureFixture) -> None:
-    sent: list[Any] = []
-    context: Any = session._context
-    context.outbox.send = lambda command, recorded: sent.append(command)
+def test_a_chat_that_cannot_be_read_costs_nothing(
+    session: GameSession, context: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     opened(session, black=True, clock=None, daysPerTurn=2)
     session.handle(CommandFailed(ReadChat(GAME), Refused(403, "not yours")))
-    assert sent == [ReadChat(GAME)]
+    assert context.outbox.sent == [ReadChat(GAME)]
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 def test_a_stream_whose_thread_cannot_be_started_is_read_a_little_later(
-    session: GameSession, no_thread_once: None
+    session: GameSession, context: Any, no_thread_once: None
 ) -> None:
-    session._context.open_api = lambda read_timeout: SimpleNamespace(  # type: ignore[method-assign,assignment,return-value]
-        close=lambda: None, game_stream=lambda game_id: iter(())
-    )
+    api = SimpleNamespace(close=lambda: None, game_stream=lambda game_id: iter(()))
+    context.open_api = lambda read_timeout: api
     session._read()
-    lost = session._context.inbox.get_nowait()
+    lost = context.inbox.get_nowait()
     assert isinstance(lost, StreamLost)
     session.handle(lost)
     assert session.wake_at is not None
@@ -241,22 +231,19 @@ def test_a_stream_whose_thread_cannot_be_started_is_read_a_little_later(
 
 
 def test_the_end_of_a_game_is_told_though_its_archive_gets_no_thread(
-    session: GameSession, no_thread_once: None, caplog: pytest.LogCaptureFixture
+    session: GameSession, context: Any, no_thread_once: None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    session._context.store.note_result = lambda game, result: None
-    session._context.archive = GameArchive(session._context.store, session._context.counters.counted)
+    context.archive = GameArchive(context.store, context.counters.counted)
     over = {**state("e2e4 e7e5 g1f3"), "status": "resign", "winner": "black"}
     opened(session, black=False, state=over)
     assert session.over_for_certain
-    assert session._context.inbox.get_nowait().result == "lost"
+    assert context.inbox.get_nowait().result == "lost"
     assert "thread.not_started" in caplog.text
 
 
 @pytest.mark.parametrize("watched", [False, True])
-def test_the_end_says_whether_the_game_was_watched(session: GameSession, watched: bool) -> None:
+def test_the_end_says_whether_the_game_was_watched(session: GameSession, context: Any, watched: bool) -> None:
     """Our last move may cross the end: the stream is opened again then, and its first state is the last one."""
-    context: Any = session._context
-    context.store.note_result = lambda game, result: None
     context.archive = SimpleNamespace(put=lambda game, config: None)
     if watched:
         opened(session, black=True)
@@ -275,7 +262,9 @@ def test_a_game_is_described_as_it_was_announced_until_its_state_comes(session: 
 
 
 @pytest.mark.parametrize("black", [False, True])
-def test_a_game_is_described_with_clocks_and_the_evaluation_from_whites_view(session: GameSession, black: bool) -> None:
+def test_a_game_is_described_with_clocks_and_the_evaluation_from_whites_view(
+    session: GameSession, context: Any, black: bool
+) -> None:
     opened_at = opened(session, black=black, moves="e2e4 e7e5 g1f3" if black else "e2e4 e7e5")
     line = "b8c6 f1b5" if black else "g1f3 b8c6"
     summary = SearchInfo(depth=9, nodes=5000, score="cp 31", pv=line, nps=1000)
@@ -293,7 +282,7 @@ def test_a_game_is_described_with_clocks_and_the_evaluation_from_whites_view(ses
     assert found.line == tuple(summary.pv.split())
     assert found.line_san == (("Nc6", "Bb5") if black else ("Nf3", "Nc6"))
     assert session.describe(time.monotonic()).evaluation is found, "described once"
-    assert session._context.counters.engine(()).nodes_per_s == 1000
+    assert context.counters.engine(()).nodes_per_s == 1000
 
 
 @pytest.mark.parametrize(("score", "found"), [("mate 3", (None, -3)), ("mate -2", (None, 2)), ("", (None, None))])
@@ -339,12 +328,12 @@ def sources_told(session: GameSession, moves: str) -> list[str | None]:
 
 
 def test_a_move_that_the_daemon_found_itself_has_one_source_everywhere(
-    session: GameSession, monkeypatch: pytest.MonkeyPatch
+    session: GameSession, context: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lichessbot.games.session.fallback_move", lambda board, time_s: "e2e4")
     opened(session, black=False)
-    while not session._context.inbox.empty():
-        session.handle(session._context.inbox.get_nowait())
+    while not context.inbox.empty():
+        session.handle(context.inbox.get_nowait())
     assert sources_told(session, "e2e4") == ["fallback"] * 3
 
 
@@ -391,8 +380,9 @@ def test_the_overhead_covers_what_the_clock_loses_while_the_stream_is_late(sessi
     assert session._game.clock.round_trip_s == session._game.engine.max_move_overhead_ms / 1000
 
 
-def test_the_time_of_rare_slow_answers_is_reserved_once(session: GameSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    context: Any = session._context
+def test_the_time_of_rare_slow_answers_is_reserved_once(
+    session: GameSession, context: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     context.overhead = MoveOverhead([50.0] * 49 + [1050.0])
     asked: list[tuple[EngineConfig, Search, int]] = []
     monkeypatch.setattr(session._engine, "search", lambda *question: asked.append(question))
@@ -403,10 +393,9 @@ def test_the_time_of_rare_slow_answers_is_reserved_once(session: GameSession, mo
 
 
 def test_the_engine_that_the_stream_asks_for_starts_while_the_opponent_thinks(
-    session: GameSession, monkeypatch: pytest.MonkeyPatch
+    session: GameSession, context: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Announcements lack the clock, and the records of an earlier process nearly everything."""
-    context: Any = session._context
     profile = {"when": {"clock": ["1+0"]}, "engine": {"command": ["slow-engine"]}}
     context.config = Config.model_validate({"profiles": [profile]})
     started: list[EngineConfig] = []
