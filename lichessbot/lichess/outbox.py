@@ -264,6 +264,10 @@ class _Pending:
     settled: bool = field(default=False, compare=False)
     """Whether it has taken effect, as an event shows, so that its answer tells nothing new."""
 
+    def wait_until(self, not_before: float) -> None:
+        """Have it sent later, or reported at its deadline if it expires."""
+        self.not_before = min(not_before, self.deadline) if self.command.expires else not_before
+
 
 class _SharedSender(threading.Thread):
     """Sends one command at a time, by priority; repeats those without an answer from Lichess until their deadline."""
@@ -361,7 +365,12 @@ class _SharedSender(threading.Thread):
             report = self._attempt(pending)
             with self._changed:
                 self._in_flight = None
-                if report is not None and not self._stopping:
+                if pending.settled and not isinstance(report, CommandDone):
+                    report = CommandDone(pending.command)
+                if report is None:
+                    self._drop_repetitions(pending.command)
+                    self._pending.append(pending)
+                elif not self._stopping:
                     self._emit(report)
         self._api.close()
 
@@ -382,22 +391,20 @@ class _SharedSender(threading.Thread):
     def _attempt(self, pending: _Pending) -> CommandDone | CommandFailed | None:
         """Send the command if the rate limiter allows it; None if it must wait or be repeated."""
         command = pending.command
+        _await_record(pending.recorded, self._timeouts)
         if pending.settled:
             return CommandDone(command)
-        _await_record(pending.recorded, self._timeouts)
         now = time.monotonic()
         if command.expires and now >= pending.deadline:
             return CommandFailed(command, Unreachable("not sent: too late to be useful"), pending.perhaps_done)
         wait_s = self._rate_limiter.ask(command.purpose)
         if wait_s > 0:
-            return self._put_back(pending, now + wait_s)
-        with self._changed:
-            self._drop_repetitions(command)
+            pending.wait_until(now + wait_s)
+            return None
+        self._drop_repetitions(command)
         report = _send(self._api, command, self._rate_limiter)
         if isinstance(report, CommandDone):
             return report
-        if pending.settled:
-            return CommandDone(command)
         had_no_answer = isinstance(report.error, Unreachable)
         pending.perhaps_done |= had_no_answer
         is_uncertain = isinstance(report.error, Refused) and not report.error.certain
@@ -405,24 +412,14 @@ class _SharedSender(threading.Thread):
             retry_at = time.monotonic() + pending.backoff.next_delay().total_seconds()
             if retry_at <= pending.deadline:
                 pending.number = next(self._numbers)  # the others come first
-                return self._put_back(pending, retry_at)
+                pending.wait_until(retry_at)
+                return None
         return replace(report, perhaps_done=pending.perhaps_done)
 
-    def _put_back(self, pending: _Pending, not_before: float) -> CommandDone | None:
-        """Have the command sent later; return that it is done if that was settled meanwhile."""
-        pending.not_before = min(not_before, pending.deadline) if pending.command.expires else not_before
-        with self._changed:
-            self._in_flight = None
-            if pending.settled:
-                return CommandDone(pending.command)
-            self._drop_repetitions(pending.command)
-            self._pending.append(pending)
-            return None
-
     def _drop_repetitions(self, command: Command) -> None:
-        """Drop what a game has sent again while its command was looked at; for the thread that holds the lock."""
+        """Drop what a game has sent again while its command was looked at."""
         if isinstance(command, GameCommand):
-            self._pending = [it for it in self._pending if it.command != command]
+            self.drop(lambda it: it == command)
 
 
 def _await_record(recorded: threading.Event | None, timeouts: Timeouts) -> None:
