@@ -52,7 +52,6 @@ _PERSONAL = (
     "greeting", "engine.strength", "engine.style", "engine.polyglot", "engine.own_book", "engine.variety",
     "engine.draw_or_resign",
 )  # fmt: skip
-_NO_TEXT = ("string_type", "path_type")
 # pydantic's errors for keys of which no text is a value, or only words of a list.
 _NEVER_EMPTY_TEXT = ("int_type", "float_type", "tuple_type", "enum", "literal_error")
 # What was expected, by pydantic's type of error.
@@ -292,35 +291,37 @@ class _ConfigFile(YamlFile):
     def _report(self, details: ErrorDetails) -> None:
         """Note a value that the model does not accept, or an unknown key."""
         path = tuple(details["loc"])
-        if any(it.path == path for it in self.problems):
-            return  # it has no value because of another problem
+        is_noted = any(it.path == path for it in self.problems)  # it has no value because of another problem
+        has_wrong_entries = details["type"] == "too_short" and details["input"]  # each of which is noted
+        if not (is_noted or has_wrong_entries):
+            self.problem(path, self._complaint(path, details), nearest=_nearest_number(details))
+
+    def _complaint(self, path: KeyPath, details: ErrorDetails) -> str:
+        """Return what is wrong with the value of a key."""
+        kind, found = details["type"], details["input"]
         is_secret = _SECRETS.fullmatch(dotted(path))
-        if details["type"] == "extra_forbidden":
-            self.problem(path, f"unknown key{hint_for_unknown(path)}")
-            return
-        if details["type"] == "too_short" and details["input"]:
-            return  # its entries are wrong, each of which is noted
-        if details["type"] == "missing":
-            self.problem(path, "is missing")
-            return
-        if details["type"] in _NO_TEXT and isinstance(details["input"], dict | list):
-            self.problem(path, "expected text: put it in quotes if it begins with { or [")
-            return
-        if details["type"] in _NO_TEXT and isinstance(found := details["input"], int | float | date):
-            kind = "" if isinstance(found, bool) else "the date " if isinstance(found, date) else "the number "
-            shown = "a number" if is_secret else f"{kind}{self._found(path, found)}"
-            self.problem(path, f"expected text, found {shown}: put it in quotes")
-            return
-        if (expected := _EXPECTED.get(details["type"])) is not None:
+        match kind, found:
+            case "extra_forbidden", _:
+                return f"unknown key{hint_for_unknown(path)}"
+            case "missing", _:
+                return "is missing"
+            case "string_type" | "path_type", dict() | list():
+                return "expected text: put it in quotes if it begins with { or ["
+            case "string_type" | "path_type", int() | float() | date():
+                named = "" if isinstance(found, bool) else "the date " if isinstance(found, date) else "the number "
+                shown = "a number" if is_secret else f"{named}{self._found(path, found)}"
+                return f"expected text, found {shown}: put it in quotes"
+        if (expected := _EXPECTED.get(kind)) is not None:
             text = f"expected {expected.format_map(details.get('ctx', {}))}"
             if not is_secret:
-                text += way_to_write(path, details["input"])
+                text += way_to_write(path, found)
         else:
             text = details["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-        shown = "" if is_secret else f", found {self._found(path, details['input'])}{_nearest_value(details)}"
-        if details["type"] == "model_type" and re.fullmatch(r"\w+:[^ ].*", str(details["input"])):
-            shown += ": put a space after the colon"
-        self.problem(path, text + shown, nearest=_nearest_number(details))
+        if not is_secret:
+            text += f", found {self._found(path, found)}{_nearest_value(details)}"
+        if kind == "model_type" and re.fullmatch(r"\w+:[^ ].*", str(found)):
+            text += ": put a space after the colon"
+        return text
 
     def _found(self, path: KeyPath, value: Any) -> str:
         """Return a value as in the file, with what YAML reads it as if that is something else."""
