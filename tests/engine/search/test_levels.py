@@ -27,12 +27,16 @@ QUEENS_FACE_EACH_OTHER = "r1b1k2r/ppppqppp/2n2n2/8/8/2N2N2/PPPPQPPP/R1B1K2R w KQ
 HANGING_QUEEN = "rnb1kbnr/pppp1ppp/8/4p3/3qP3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 0 4"
 
 
-def choose(rating: int, seed: int, board: Board, style: str | None = None) -> str | None:
+def player(rating: int, board: Board, seed: int | None = 1, style: str | None = None) -> Engine:
     engine = Engine(1)
     engine.set_named_style(style)
     engine.limit_strength(rating, seed)
     engine.set_position(board)
-    return engine.go(Limits()).best_move
+    return engine
+
+
+def choose(rating: int, seed: int, board: Board, style: str | None = None) -> str | None:
+    return player(rating, board, seed, style).go(Limits()).best_move
 
 
 def board_after(fen: str, moves: str) -> Board:
@@ -72,9 +76,7 @@ def test_a_losing_player_sees_every_capture() -> None:
 @pytest.mark.parametrize("rating", [1000, 1500, 2000])
 def test_a_player_who_is_stopped_at_once_looks_one_ply_ahead(rating: int) -> None:
     for seed in SEEDS:
-        engine = Engine(1)
-        engine.limit_strength(rating, seed)
-        engine.set_position(Board(HANGING_QUEEN))
+        engine = player(rating, Board(HANGING_QUEEN), seed)
         search = engine.begin(Limits(infinite=True))
         search.stop()
         assert search.run().best_move == engine.go(Limits(depth=1)).best_move
@@ -90,11 +92,8 @@ def test_a_player_who_is_stopped_at_once_loses_no_time_in_a_position_of_many_cap
         return searches[-1]
 
     monkeypatch.setattr(level_player, "LevelSearch", recorded)
-    engine = Engine(1)
-    engine.limit_strength(1800, 1)
     board = Board("rnbqkbnr/rrrrrrrr/8/8/8/8/RRRRRRRR/RNBQKBNR w KQkq - 0 1")
-    engine.set_position(board)
-    search = engine.begin(Limits(infinite=True))
+    search = player(1800, board).begin(Limits(infinite=True))
     search.stop()
     assert search.run().best_move in board.legal_moves()
     assert 0 < searches[-1].node_count() <= level_player.EARLY_STOP_NODES + 1
@@ -102,10 +101,7 @@ def test_a_player_who_is_stopped_at_once_loses_no_time_in_a_position_of_many_cap
 
 def test_a_recapture_that_mates_is_reported_as_a_mate() -> None:
     """The fondness for recaptures is no part of the score."""
-    engine = Engine(1)
-    engine.limit_strength(1500, 1)
-    engine.set_position(board_after("3Rr1k1/5ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1", "e8d8"))
-    result = engine.go(Limits())
+    result = player(1500, board_after("3Rr1k1/5ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1", "e8d8")).go(Limits())
     assert result.best_move == "d1d8"
     assert result.report.mate_in == 1
 
@@ -127,15 +123,11 @@ def test_a_style_shows_at_a_level() -> None:
 
 
 def test_the_scores_of_a_level_that_searches_in_full_contain_its_style() -> None:
-    scores = {}
-    for style in ("endgame", "attacker"):
-        engine = Engine(1)
-        engine.set_named_style(style)
-        engine.limit_strength(2200, 1)
-        engine.set_position(Board("4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1"))
-        report = engine.go(Limits()).report
-        scores[style] = report.score_cp
-    assert scores["endgame"] > scores["attacker"] + 200        # no queen is on the board
+    board = Board("4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1")       # no queen is on the board
+    fond_of_that, others = (
+        player(2200, board, style=style).go(Limits()).report.score_cp for style in ("endgame", "attacker")
+    )
+    assert fond_of_that > others + 200
 
 
 def test_a_style_keeps_the_player() -> None:
@@ -143,9 +135,7 @@ def test_a_style_keeps_the_player() -> None:
 
 
 def test_a_new_game_has_another_player() -> None:
-    engine = Engine(1)
-    engine.limit_strength(800)
-    engine.set_position(board_after("4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1", "e2e4"))
+    engine = player(800, board_after("4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1", "e2e4"), seed=None)
     found = set()
     for _ in SEEDS:
         engine.new_game()
@@ -191,10 +181,7 @@ def test_a_player_who_hurries_sees_and_thinks_less() -> None:
 def test_a_player_with_less_than_half_a_second_for_a_move_hurries(board: Board) -> None:
     nodes = []
     for move_time_ms in (None, 200):
-        engine = Engine(1)
-        engine.limit_strength(2100, 1)
-        engine.set_position(board)
-        report = engine.go(Limits(move_time_ms=move_time_ms)).report
+        report = player(2100, board).go(Limits(move_time_ms=move_time_ms)).report
         nodes.append(report.nodes if report is not None else 0)
     assert nodes[0] > nodes[1]
 
@@ -239,11 +226,8 @@ def test_a_rating_out_of_range_is_refused(rating: int) -> None:
 
 
 def test_only_the_moves_asked_for_are_played() -> None:
-    engine = Engine(1)
     for rating in (600, 1500, 2300):
-        engine.limit_strength(rating)
-        engine.set_position(Board())
-        assert engine.go(Limits(), only=["a2a3"]).best_move == "a2a3"
+        assert player(rating, Board()).go(Limits(), only=["a2a3"]).best_move == "a2a3"
 
 
 def test_a_mated_player_has_no_move() -> None:
@@ -300,9 +284,8 @@ def test_the_lowest_level_mostly_takes_a_hanging_queen_in_variants(variant: str)
 def test_the_lowest_level_beats_a_player_of_random_moves_in_variants(variant: str) -> None:
     rng, won = random.Random(7), 0
     for seed in range(4):
-        board, engine, colour = Board(variant=variant), Engine(1), ("white", "black")[seed % 2]
-        engine.set_position(board)
-        engine.limit_strength(600, seed)
+        board, colour = Board(variant=variant), ("white", "black")[seed % 2]
+        engine = player(600, board, seed)
         while (outcome := board.outcome()) is None:
             engine.set_position(board)
             best = engine.go(Limits()).best_move if board.turn == colour else rng.choice(board.legal_moves())
@@ -332,10 +315,8 @@ def test_a_strong_player_varies_the_opening_of_a_variant_by_good_moves_only() ->
 def test_the_reports_of_a_varied_opening_are_one_line_that_ends_with_the_move_played() -> None:
     board, changed = Board(variant="atomic"), 0
     for seed in SEEDS:
-        engine, reports = Engine(1), list[SearchReport]()
-        engine.set_position(board)
-        engine.limit_strength(1500, seed)
-        result = engine.go(Limits(), reports.append)
+        reports: list[SearchReport] = []
+        result = player(1500, board, seed).go(Limits(), reports.append)
         assert {report.line for report in reports} == {1}
         assert reports[-1] == result.report
         assert (result.best_move, result.ponder_move) == (*reports[-1].pv, None)[:2]
@@ -362,10 +343,8 @@ def test_a_limit_of_nodes_holds_for_every_level() -> None:
 def test_a_higher_level_beats_a_lower_one_in_variants() -> None:
     won = Counter[str]()
     for variant, seed in product(("crazyhouse", "atomic"), range(24)):
-        board, strong, weak = Board(variant=variant), Engine(1), Engine(1)
-        for engine, rating in ((strong, 2000), (weak, 1000)):
-            engine.set_position(board)
-            engine.limit_strength(rating, seed)
+        board = Board(variant=variant)
+        strong, weak = player(2000, board, seed), player(1000, board, seed)
         colour = ("white", "black")[seed % 2]
         while (outcome := board.outcome()) is None:
             engine = strong if board.turn == colour else weak

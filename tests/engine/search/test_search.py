@@ -15,10 +15,14 @@ from engine.search.iterative_deepening import Bound
 from engine.search.search import Search
 
 
-def think(fen: str, moves: tuple[str, ...] = (), **limits: int) -> SearchResult:
+def engine_at(board: Board) -> Engine:
     engine = Engine(hash_mb=4)
-    engine.set_position(Board(fen).after(*moves))
-    return engine.go(Limits(**limits))
+    engine.set_position(board)
+    return engine
+
+
+def think(fen: str, moves: tuple[str, ...] = (), **limits: int) -> SearchResult:
+    return engine_at(Board(fen).after(*moves)).go(Limits(**limits))
 
 
 def report_of(fen: str, moves: tuple[str, ...] = (), **limits: int) -> SearchReport:
@@ -112,9 +116,8 @@ def test_the_third_repetition_of_the_game_counts_as_a_draw() -> None:
 @pytest.mark.parametrize("variant", ["standard", "atomic"])
 def test_a_search_of_one_ply_does_not_repeat_a_won_position(variant: str) -> None:
     """The quiescence search, which comes next, ignores repetitions."""
-    engine = Engine(hash_mb=4)
     loop = ("h1g1", "g8h8", "g1h1", "h8g8")
-    engine.set_position(Board("6k1/8/8/8/8/8/8/K6Q w - - 0 1", variant=variant).after(*loop, *loop, *loop[:2]))
+    engine = engine_at(Board("6k1/8/8/8/8/8/8/K6Q w - - 0 1", variant=variant).after(*loop, *loop, *loop[:2]))
     assert engine.go(Limits(depth=1), only=["g1h1"]).report.score_cp == 0
     assert engine.go(Limits(depth=1), only=["g1h1", "g1b1"]).best_move == "g1b1"
 
@@ -122,8 +125,7 @@ def test_a_search_of_one_ply_does_not_repeat_a_won_position(variant: str) -> Non
 @pytest.mark.parametrize("variant", ["standard", "kingOfTheHill"])
 def test_a_search_of_one_ply_does_not_stalemate(variant: str) -> None:
     """Nor does the quiescence search see that."""
-    engine = Engine(hash_mb=4)
-    engine.set_position(Board("k7/8/1K6/8/8/8/8/2Q5 w - - 0 1", variant=variant))
+    engine = engine_at(Board("k7/8/1K6/8/8/8/8/2Q5 w - - 0 1", variant=variant))
     assert engine.go(Limits(depth=1), only=["c1c7"]).report.score_cp == 0
     assert engine.go(Limits(depth=1), only=["c1c7", "c1d2"]).best_move == "c1d2"
 
@@ -141,9 +143,7 @@ def test_a_reply_that_repeats_a_position_for_the_third_time_is_seen(
     fen: str, loop: tuple[str, ...], depth: int
 ) -> None:
     """It is a quiet move in a lost position, which a shallow search would skip."""
-    board = Board(fen).after(*loop, *loop[:2])
-    engine = Engine(hash_mb=4)
-    engine.set_position(board)
+    engine = engine_at(Board(fen).after(*loop, *loop[:2]))
     assert engine.go(Limits(depth=depth), only=[loop[2]]).report.score_cp == 0
     assert engine.go(Limits(depth=depth)).best_move != loop[2]
 
@@ -262,16 +262,13 @@ def test_stop_ends_an_infinite_search() -> None:
 
 @pytest.mark.parametrize("only", [(), ("g1f1", "c2e4", "h2h3")])
 def test_stop_before_the_search_runs_still_takes_what_hangs(only: tuple[str, ...]) -> None:
-    engine = Engine(hash_mb=4)
-    engine.set_position(Board("6k1/5ppp/8/8/4q3/8/2B2PPP/6K1 w - - 0 1"))
-    search = engine.begin(Limits(infinite=True), only)
+    search = engine_at(Board("6k1/5ppp/8/8/4q3/8/2B2PPP/6K1 w - - 0 1")).begin(Limits(infinite=True), only)
     search.stop()
     assert search.run().best_move == "c2e4"
 
 
 def test_stop_before_the_search_runs_takes_nothing_that_is_defended() -> None:
-    engine = Engine(hash_mb=4)
-    engine.set_position(Board("6k1/5ppp/2p5/3p4/8/8/3Q1PPP/6K1 w - - 0 1"))
+    engine = engine_at(Board("6k1/5ppp/2p5/3p4/8/8/3Q1PPP/6K1 w - - 0 1"))
     search = engine.begin(Limits(infinite=True), ("d2d5", "h2h3"))
     search.stop()
     assert search.run().best_move == "h2h3"
@@ -298,9 +295,7 @@ HILL = "4k3/8/8/q7/2K5/8/7r/8 w - - 0 1"
 def test_a_limit_that_ends_the_first_depth_still_leaves_the_win(
     variant: str, fen: str, nodes: int, win: str
 ) -> None:
-    engine = Engine(hash_mb=4)
-    engine.set_position(Board(fen, variant=variant))
-    found = engine.go(Limits(nodes=nodes))
+    found = engine_at(Board(fen, variant=variant)).go(Limits(nodes=nodes))
     assert found.best_move == win
     assert found.report.mate_in == 1
     assert found.report.pv == (win,)
@@ -317,8 +312,7 @@ def test_a_limit_too_narrow_for_any_search_does_not_repeat_a_won_position() -> N
 
 
 def test_stop_before_the_search_runs_allows_no_more_nodes() -> None:
-    engine = Engine(hash_mb=4)
-    engine.set_position(Board("6k1/5ppp/8/8/4q3/8/2B2PPP/6K1 w - - 0 1"))
+    engine = engine_at(Board("6k1/5ppp/8/8/4q3/8/2B2PPP/6K1 w - - 0 1"))
     search = engine.begin(Limits(nodes=1))
     search.stop()
     assert search.run().best_move == engine.go(Limits(nodes=1)).best_move
