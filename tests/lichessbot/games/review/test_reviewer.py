@@ -32,13 +32,14 @@ LOOK_S = TIMEOUTS.review_look.total_seconds()
 
 
 class Bench:
-    """A reviewer whose outbox and store are lists."""
+    """A reviewer whose outbox and store are lists, on a machine with a core to spare."""
 
     def __init__(self, review: str = "asked") -> None:
         self.reports: SimpleQueue[ReviewDone] = SimpleQueue()
         self.sent: list[object] = []
         self.store = Notes()
         self.reviewer = Reviewer(self.reports.put)
+        self.reviewer.give_way(core_is_free=True)
         config = Config.model_validate({"greeting": {"review": review}})
         outbox = SimpleNamespace(send=self.sent.append)
         self.context = cast(
@@ -91,7 +92,6 @@ def test_a_wanted_review_is_made_by_our_engine_recorded_and_said(
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    bench.reviewer.give_way(core_is_free=True)
     bench.over()
     done = bench.report()
     assert done.game_id == GAME.id
@@ -105,7 +105,6 @@ def test_a_wanted_review_is_made_by_our_engine_recorded_and_said(
 def test_the_next_game_is_reviewed_if_the_thread_could_not_be_started(
     bench: Bench, analysed: list[str], no_thread_once: None
 ) -> None:
-    bench.reviewer.give_way(core_is_free=True)
     bench.over()
     bench.over(id="game0002")
     assert bench.report().game_id == "game0002"
@@ -137,7 +136,6 @@ def test_a_review_pauses_between_two_positions_without_its_engine(
     monkeypatch.setattr(module, "analyse", analyse)
     monkeypatch.setattr(module, "review_engine", lambda *_: engine)
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
-    bench.reviewer.give_way(core_is_free=True)
     bench.over()
     assert begun.wait(PATIENCE_S)
     worker = bench.reviewer._worker
@@ -158,6 +156,7 @@ def test_a_review_pauses_between_two_positions_without_its_engine(
 def test_the_end_of_the_daemon_drops_reviews(
     bench: Bench, analysed: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
+    bench.reviewer.give_way(core_is_free=False)
     bench.over()
     worker = bench.reviewer._worker
     bench.reviewer.close()
@@ -169,7 +168,6 @@ def test_the_end_of_the_daemon_drops_reviews(
 def test_games_of_another_account_are_reviewed_after_the_reviews_of_the_first_were_dropped(
     bench: Bench, analysed: list[str]
 ) -> None:
-    bench.reviewer.give_way(core_is_free=True)
     bench.over()
     assert bench.report().game_id == GAME.id
     bench.over(id="game0001", is_wanted=False)
@@ -182,7 +180,6 @@ def test_games_of_another_account_are_reviewed_after_the_reviews_of_the_first_we
 def test_a_failed_review_costs_no_other(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, analysed: list[str]
 ) -> None:
-    bench.reviewer.give_way(core_is_free=True)
     with monkeypatch.context() as patch:
         patch.setattr(module, "_LONGEST_S", -1.0)
         bench.over(id="slow0001")
@@ -206,7 +203,6 @@ def test_a_bug_in_a_review_costs_no_other(
 
     review = module.review_of
     monkeypatch.setattr(module, "review_of", review_of)
-    bench.reviewer.give_way(core_is_free=True)
     bench.over(id="game0002")
     bench.over()
     assert bench.report().game_id == GAME.id
@@ -216,6 +212,7 @@ def test_a_bug_in_a_review_costs_no_other(
 
 def test_too_many_reviews_are_not_queued(bench: Bench, caplog: pytest.LogCaptureFixture, analysed: list[str]) -> None:
     caplog.set_level("INFO")
+    bench.reviewer.give_way(core_is_free=False)
     for number in range(25):
         bench.over(id=f"game{number:04d}")
     assert caplog.text.count("review.dropped") in (4, 5), "one may be taken by the worker, which waits for a core"
@@ -226,7 +223,6 @@ def test_what_comes_too_late_is_recorded_and_not_said(
 ) -> None:
     caplog.set_level("INFO")
     monkeypatch.setattr(module, "_SAID_WITHIN_S", -1.0)
-    bench.reviewer.give_way(core_is_free=True)
     bench.over()
     assert bench.report().lines == ()
     assert bench.store.statements
@@ -255,7 +251,6 @@ def test_the_chat_of_a_game_is_read_three_times_after_its_end(bench: Bench) -> N
 
 
 def test_only_the_opponent_can_ask_and_once(bench: Bench, analysed: list[str]) -> None:
-    bench.reviewer.give_way(core_is_free=True)
     bench.over(is_wanted=False)
     bench.hears("!review", username="TestBot")
     bench.hears("review?")
@@ -275,7 +270,6 @@ def test_only_the_opponent_can_ask_and_once(bench: Bench, analysed: list[str]) -
 def test_after_the_game_a_command_is_read_as_during_it(
     bench: Bench, analysed: list[str], text: str, username: str
 ) -> None:
-    bench.reviewer.give_way(core_is_free=True)
     bench.over(is_wanted=False)
     bench.hears(text, username)
     assert bench.reviewer.wake_at is None, "nobody has to ask again"
@@ -292,7 +286,6 @@ def test_no_chat_is_read_in_vain(bench: Bench, changes: dict[str, Any]) -> None:
 
 def test_an_operator_can_switch_reviews_off() -> None:
     bench = Bench("never")
-    bench.reviewer.give_way(core_is_free=True)
     for is_wanted in (False, True):
         bench.over(is_wanted=is_wanted)
     assert bench.reviewer.wake_at is None
