@@ -291,13 +291,17 @@ def test_closing_ends_the_streams_at_once(daemon: Daemon, monkeypatch: pytest.Mo
     assert not daemon.web._thread.is_alive()
 
 
+def begin_and_end(web: WebServer) -> None:
+    web.load()
+    web.start(lambda request: None)
+    web.close()
+
+
 def test_an_address_in_use_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         web = WebServer(Site("localhost", port, RecordedGames(tmp_path), tmp_path))
-        web.load()
-        web.start(lambda request: None)
-        web.close()
+        begin_and_end(web)
     (record,) = caplog.records
     assert (record.levelno, web.address) == (logging.WARNING, None)
     assert f"web.unavailable address=localhost:{port}" in record.message
@@ -307,9 +311,7 @@ def test_without_a_thread_the_page_is_given_up(
     tmp_path: Path, no_thread_once: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     web = WebServer(Site("127.0.0.1", 0, RecordedGames(tmp_path), tmp_path))
-    web.load()
-    web.start(lambda request: None)
-    web.close()
+    begin_and_end(web)
     (record,) = caplog.records
     assert (record.levelno, web.address) == (logging.WARNING, None)
     assert "can't start new thread" in record.message
@@ -321,10 +323,7 @@ def test_a_server_that_cannot_be_imported_or_dies_is_logged(
     site = Site("127.0.0.1", 0, RecordedGames(tmp_path), tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr("lichessbot.control.web.service.Service.__init__", lambda self, site: 1 // 0)
-        web = WebServer(site)
-        web.load()
-        web.start(lambda request: None)
-        web.close()
+        begin_and_end(WebServer(site))
     web = WebServer(site)
     web.load()
     with monkeypatch.context() as patch:
