@@ -243,6 +243,13 @@ class EngineKeys(Section):
             if self.sets_strength_twice and name in self.strength_options:
                 yield key, f"contradicts strength: {self.strength}; remove one of them"
 
+    def notes(self) -> Iterator[tuple[str, str]]:
+        yield from super().notes()
+        for name, value in self.uci_options.items():
+            key = option_key(name)
+            if key is not None and key in self.model_fields_set and getattr(self, key) != value:
+                yield key, f"has no effect, as uci_options.{name} sets it"
+
     @property
     def level(self) -> int | None:
         """The level at which the engine is told to play; None at full strength, or if it depends on the opponent."""

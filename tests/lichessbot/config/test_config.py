@@ -112,7 +112,9 @@ engine: {uci_options: {Hash: '32', threads: 2.0, Move Overhead: 100, UCI_ShowWDL
 profiles:
   - {when: {speed: bullet}, engine: {uci_options: {hash: 16}}}
 """
-    config = load(file, text).config
+    loaded = load(file, text)
+    config = loaded.config
+    assert loaded.warnings == (f"{file}:1: engine.hash_mb: has no effect, as uci_options.Hash sets it",)
     assert (config.engine.hash_mb, config.engine.threads, config.engine.move_overhead_ms) == (32, 2, 100)
     assert config.engine.uci_options == {"UCI_ShowWDL": True}
     for_bullet = config.engine.changed_by(config.profiles[0])
