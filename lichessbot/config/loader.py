@@ -265,7 +265,7 @@ class _ConfigFile(YamlFile):
 
         A key without a value has its default, unless null or an empty text means something there.
         """
-        config = self._typed({key: value for key, value in self.values.items() if value is not None}, folder)
+        config = self._typed(self.values, folder)
         if config is not None:
             self.check(config)
         return config

@@ -100,6 +100,7 @@ def test_a_file_of_comments_has_the_defaults(file: Path) -> None:
         ("profiles: [{when: {speed: blitz}, engine: {max_move_overhead_ms: 500}}]",
          "profiles #1.engine.max_move_overhead_ms: unknown key; it belongs to engine, as all games share it"),
         ("engine: {enabled: true}", "engine.enabled: unknown key; nearest valid key: threads"),
+        ("abort_tme:", "abort_tme: unknown key; nearest valid key: abort_time"),
     ],
 )
 def test_a_key_in_the_wrong_section_is_told_its_own(file: Path, text: str, hint: str) -> None:
