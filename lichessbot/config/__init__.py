@@ -7,7 +7,7 @@ Offers the models of the sections, `load_config`, `reload`, how a token looks (`
 other bots' files (`migration`).
 """
 
-from lichessbot.config.base import LOOPBACK, host_and_port, in_yaml, is_loopback, listen_address
+from lichessbot.config.base import LOOPBACK, dotted_values, host_and_port, in_yaml, is_loopback, listen_address
 from lichessbot.config.challenge import ChallengeConfig, Rules
 from lichessbot.config.engine import (
     ELO,
@@ -32,7 +32,6 @@ from lichessbot.config.root import (
     ReviewMode,
     TournamentConfig,
     chat_length,
-    dotted_values,
     fill_in,
 )
 from lichessbot.config.yaml_file import dumped

@@ -102,6 +102,19 @@ def keys_reset_to_default(below: Section, above: Section) -> Iterator[tuple[str,
             yield (name,)
 
 
+def dotted_values(section: Section) -> dict[str, object]:
+    """Return every key with its value; keys in sections are dotted."""
+    values: dict[str, object] = {}
+    for name, value in section:
+        if isinstance(value, Section) and value.as_one:
+            values[name] = value.set_keys
+        elif isinstance(value, Section):
+            values.update({f"{name}.{key}": inner for key, inner in dotted_values(value).items()})
+        else:
+            values[name] = value
+    return values
+
+
 def in_yaml(value: Any) -> str:
     """Return a value of the configuration as YAML in one line."""
     return in_one_line(plain(value))
@@ -135,13 +148,28 @@ def shown_value(value: Any) -> str:
     return without_password(re.sub("^(-?)(inf|nan)$", r"\1.\2", repr(value)))
 
 
-def way_to_write(path: KeyPath, value: Any) -> str:
-    """Return how to write a text where a list or keys and values stand."""
-    if isinstance(value, str) and value.split() and path[-1] == "command":
-        return f" such as {without_password(in_one_line(value.split()))}"
-    if isinstance(value, str) and path[:-1] == ("tournaments",):
-        return f" such as {without_password(in_one_line({'id': value}))}"
-    return ""
+def way_to_write(path: KeyPath, expected: str, value: Any) -> str:
+    """Return how to write a value of another kind than was expected."""
+    if expected == "a list" and isinstance(value, dict):
+        return " whose entries begin with -"
+    if expected == "keys and values" and isinstance(value, list) and any(isinstance(it, dict) for it in value):
+        return " without a - in front"
+    if path[-1] == "rating" and isinstance(value, int) and not isinstance(value, bool):
+        return f" such as [0, {value}]"
+    if not isinstance(value, str) or not value.split():
+        return ""
+    meant: Any = ""
+    if path[-1] == "command":
+        meant = value.split()
+    elif path[:-1] == ("tournaments",):
+        meant = {"id": value}
+    elif path == ("tournaments",):
+        meant = [{"id": value}]
+    elif path == ("engine",) and ":" not in value:
+        meant = {"command": value.split()}
+    elif path == ("status",):
+        meant = {"listen": value}
+    return f" such as {without_password(in_one_line(meant))}" if meant else ""
 
 
 class Before:

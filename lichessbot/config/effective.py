@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from lichessbot.config.base import Section, in_yaml, plain
+from lichessbot.config.base import Section, dotted_values, in_yaml, plain
 from lichessbot.config.credentials import HIDDEN, TOKEN_VARIABLE
 from lichessbot.config.engine import option_key
 from lichessbot.config.loader import LoadedConfig
-from lichessbot.config.root import dotted_values
 from lichessbot.config.yaml_file import KeyPath, dotted
 
 _DEFAULT: Final = "default"

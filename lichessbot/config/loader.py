@@ -309,12 +309,13 @@ class _ConfigFile(YamlFile):
                 return "expected text: put it in quotes if it begins with { or ["
             case "string_type" | "path_type", int() | float() | date():
                 named = "" if isinstance(found, bool) else "the date " if isinstance(found, date) else "the number "
-                shown = "a number" if is_secret else f"{named}{self._found(path, found)}"
+                secret = f"a {named[4:-1]}" if named else "what YAML reads as true or false"
+                shown = secret if is_secret else f"{named}{self._found(path, found)}"
                 return f"expected text, found {shown}: put it in quotes"
         if (expected := _EXPECTED.get(kind)) is not None:
             text = f"expected {expected.format_map(details.get('ctx', {}))}"
             if not is_secret:
-                text += way_to_write(path, found)
+                text += way_to_write(path, expected, found)
         else:
             text = details["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
         if not is_secret:
@@ -422,8 +423,9 @@ def _nearest_value(details: ErrorDetails) -> str:
     known = re.findall(r"'([^']+)'", details.get("ctx", {}).get("expected", ""))
     if details["input"] is False:  # such as `off`
         return next((f"; nearest: {it}" for it in ("none", "never") if it in known), "")
-    near = difflib.get_close_matches(str(details["input"]), known, n=1)
-    return f"; nearest: {near[0]}" if near else ""
+    spelled = {it.lower(): it for it in known}
+    near = difflib.get_close_matches(str(details["input"]).lower(), spelled, n=1)
+    return f"; nearest: {spelled[near[0]]}" if near else ""
 
 
 def _nearest_number(details: ErrorDetails) -> float | None:

@@ -402,6 +402,8 @@ def hint_for_unknown(path: Sequence[str | int]) -> str:
     key = str(path[-1])
     places = [name for name, section in _sections(Config()) if key in type(section).model_fields]
     above = [name for name in places if "." not in name]
+    if "." in key and key.partition(".")[0] in _valid_keys(path):
+        return f"; write it as {key.replace('.', ': {')}: ...{'}' * key.count('.')}"
     if len(path) == 1 and above:
         return f"; it belongs to {' or '.join(above)}: indent it"
     if path[0] in above:
@@ -434,16 +436,3 @@ def _valid_keys(path: Sequence[str | int]) -> list[str]:
         inner = [it for it in get_args(kind) if isinstance(it, type) and issubclass(it, Section)]
         kind = inner[0] if inner else kind.model_fields[str(key)].annotation
     return list(kind.model_fields)
-
-
-def dotted_values(section: Section) -> dict[str, object]:
-    """Return every key with its value; keys in sections are dotted."""
-    values: dict[str, object] = {}
-    for name, value in section:
-        if isinstance(value, Section) and value.as_one:
-            values[name] = value.set_keys
-        elif isinstance(value, Section):
-            values.update({f"{name}.{key}": inner for key, inner in dotted_values(value).items()})
-        else:
-            values[name] = value
-    return values

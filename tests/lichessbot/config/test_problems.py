@@ -67,7 +67,7 @@ def test_a_password_in_an_address_is_not_repeated(file: Path, key: str, address:
         ("challenge: {modes: []}\n", "1: challenge.modes: expected a list that is not empty, found []"),
         ("challenge: {modes: [rated, rated]}\n", None),
         ("- a\n- b\n", "1: expected keys and values such as `abort_time: 30`"),
-        ("engine: stockfish\n", "1: engine: expected keys and values, found 'stockfish'"),
+        ("engine: sf -x\n", "1: engine: expected keys and values such as {command: [sf, -x]}, found 'sf -x'"),
         (
             "challenge:\n  human:\n    max_base:\n    min_rating:\n",
             "4: challenge.human.min_rating: expected a whole number, found nothing",
