@@ -101,7 +101,8 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except click.UsageError as error:
         message = " ".join(error.format_message().split())     # click lists choices in lines of their own
-        print(f"{error.ctx.command_path if error.ctx else PROGRAM}: {message}", file=sys.stderr)
+        program = error.ctx.command_path if error.ctx else PROGRAM
+        print(f"{program}: {message} (see `{program} --help`)", file=sys.stderr)
     except click.ClickException as error:
         print(error.format_message(), file=sys.stderr)
     except OSError as error:

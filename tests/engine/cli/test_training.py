@@ -54,7 +54,8 @@ def test_a_number_out_of_bounds_is_refused(
     line: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(line) == 2
-    assert capsys.readouterr().err.splitlines()[-1].endswith(complaint)
+    expected = f"{complaint} (see `lichessbot-engine {line[0]} --help`)"
+    assert capsys.readouterr().err.splitlines()[-1].endswith(expected)
 
 
 @pytest.mark.parametrize("command", [TRAIN, (*LEARN, "--minutes", "9")])
