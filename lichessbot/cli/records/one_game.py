@@ -14,12 +14,13 @@ from lichessbot.errors import ExitCode
 from lichessbot.games.recording.pgn import board_of
 from lichessbot.lichess.enums import player_label
 from lichessbot.log import counted, inert
+from lichessbot.storage.game_filter import game_id
 from lichessbot.storage.game_records import GameRecord, MoveRecord
 
 
 def recorded_game(game: str, config_file: Path | None) -> tuple[FilteredGames, GameRecord, Sequence[MoveRecord]]:
     """Return a game by its id or address; ends the command with a line if there is none that can be replayed."""
-    if "=" in game:
+    if game_id(game) is None:
         raise click.UsageError(f"expected the id or address of one game, found {game!r}", click.get_current_context())
     records = FilteredGames(records_folder(config_file), [game])
     found = records.found()

@@ -97,5 +97,6 @@ def test_moves_that_cannot_be_replayed_and_unknown_games_are_one_line(
     assert errors.startswith("game0001: the recorded moves cannot be replayed: 'e2e5' is not legal here")
     assert main(["review", "none0000", "--config", str(tmp_path / "config.yml")]) == 1
     assert capsys.readouterr().err.endswith("has 1 game; none of them matches\n")
-    assert main(["review", "speed=blitz", "--config", str(tmp_path / "config.yml")]) == 2
-    assert "expected the id or address of one game" in capsys.readouterr().err
+    for word in ("speed=blitz", "abc"):
+        assert main(["review", word, "--config", str(tmp_path / "config.yml")]) == 2
+        assert f"expected the id or address of one game, found '{word}' (see" in capsys.readouterr().err
