@@ -29,7 +29,8 @@ def ask_daemon(
     except NoDaemon as error:
         pid = owner(folder)
         if pid is None:
-            return ControlAnswer(ok=False, text=str(error))
+            hint = "; if it runs with --config FILE, add that" if config_file is None else ""
+            return ControlAnswer(ok=False, text=f"{error}{hint}")
         return ControlAnswer(ok=False, text=f"process {pid} has no control socket in {folder}: see its log")
     except NoAnswer as error:
         return ControlAnswer(ok=False, text=str(error))

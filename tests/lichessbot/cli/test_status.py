@@ -217,8 +217,8 @@ def test_without_a_daemon_one_line_and_exit_code_1(
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
     for words in (["status"], ["status", "--json"], ["pause"], ["block", "somebody"], ["matchmaking", "on"]):
         assert main(words) == 1
-        streams = capsys.readouterr()
-        assert (streams.out, streams.err) == ("", f"no daemon is running with the state folder {tmp_path}\n")
+        nobody = f"no daemon is running with the state folder {tmp_path}; if it runs with --config FILE, add that\n"
+        assert capsys.readouterr() == ("", nobody)
 
 
 def test_a_wrong_configuration_cuts_nobody_off_from_the_daemon(
