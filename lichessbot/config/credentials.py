@@ -10,6 +10,9 @@ from typing import Final
 
 TOKEN_VARIABLE: Final = "LICHESS_BOT_TOKEN"
 HIDDEN: Final = "[hidden]"
+_NEW_TOKEN: Final = (  # with the scopes that the bot needs
+    "https://lichess.org/account/oauth/token/create?scopes[]=bot:play&scopes[]=challenge:read&scopes[]=challenge:write"
+)
 # A program that talks to systemd or Lichess in our name could end the service or leak the token.
 _NOT_INHERITED: Final = (TOKEN_VARIABLE, "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 _TOKEN_SYNTAX: Final = re.compile(r"[A-Za-z0-9_]{1,1024}")
@@ -67,14 +70,11 @@ def inherited_environment() -> dict[str, str]:
 def token_problem(text: str) -> str | None:
     """Return what is wrong with a token, without showing it; None if nothing is."""
     if _PLACEHOLDER.fullmatch(text):
-        return "is a placeholder: write the token that Lichess shows at /account/oauth/token"
+        return f"is a placeholder; make a token, signed in as the bot: {_NEW_TOKEN}"
     if _TOKEN_SYNTAX.fullmatch(text):
         return None
     if not text:
-        return (
-            f"no token: set {TOKEN_VARIABLE}, token_file or token; "
-            "make one at /account/oauth/token on Lichess, signed in as the bot"
-        )
+        return f"no token: set {TOKEN_VARIABLE}, token_file or token; make one, signed in as the bot: {_NEW_TOKEN}"
     strange = {mark for mark in text if not (mark.isascii() and (mark.isalnum() or mark == "_"))}
     names = ", ".join(sorted(unicodedata.name(mark, "an unnamed character").lower() for mark in strange))
     return f"expected up to 1024 letters, digits and _, found {names or 'more'}"

@@ -150,7 +150,7 @@ def test_digits_that_are_meant_as_text_want_quotes(file: Path, text: str, proble
 
 @pytest.mark.parametrize("token", ["lip_...", "lip_xxxxxxxx", "xxxxxxxxxxxxxxxxxxxxxx", "lip_yourtoken", "token"])
 def test_a_placeholder_is_no_token(token: str) -> None:
-    with pytest.raises(ConfigError, match="is a placeholder: write the token that Lichess shows"):
+    with pytest.raises(ConfigError, match="is a placeholder; make a token, signed in as the bot: https"):
         load_config(None, {"LICHESS_BOT_TOKEN": token})
 
 
