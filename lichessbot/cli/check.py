@@ -193,9 +193,12 @@ class Check:
 
     def _judge_engine(self, test: StartupCheck, report: BestMove | EngineDied, seconds: float) -> None:
         name = test.engine_name or f"the engine ({describe_build()})"
+        command = test.command_to_retry(report)
         faults = test.judge(report)
         for fault in faults:
             self._fail(fault.text)
+        if command:
+            self._say("note", f"to see what the engine says before it ends, start it by hand: {command}")
         if not faults and isinstance(report, BestMove):
             self._say(
                 "ok",

@@ -183,20 +183,24 @@ def _call_if_alive(method: WeakMethod[Callable[[], None]]) -> None:
         call()
 
 
+ENDED = "ended by itself"
+"""How the reason begins if nobody killed the engine."""
+
+
 def end_of_output(process: subprocess.Popen[bytes]) -> str:
     """Return why a process writes no more: it has ended, or does within a moment, or it closed its output and lives on.
 
     It is not waited for, so that its id is not used again.
     """
     if sys.platform == "darwin":  # without `waitid`
-        return "ended by itself"
+        return ENDED
     until = time.monotonic() + ENDS_WITHIN_S
     with suppress(ChildProcessError):  # another thread has waited for it
         while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             if time.monotonic() >= until:
                 return "closed its output"
             time.sleep(_BETWEEN_LOOKS_S)
-    return "ended by itself"
+    return ENDED
 
 
 def ending(code: int) -> str:

@@ -4,6 +4,7 @@ An engine also has to announce the variants that the configuration names for it;
 """
 
 import itertools
+import shlex
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from lichessbot.uci.configured_engines import (
     program_of,
 )
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.engine_process import NEVER_RUNS
+from lichessbot.uci.engine_process import ENDED, NEVER_RUNS
 from lichessbot.uci.machine import Machine, fitted
 from lichessbot.uci.search import BestMove, Emit, EngineDied, EngineReport, Search
 
@@ -96,6 +97,11 @@ class StartupCheck:
         """Return the name of the engine being checked; empty for ours."""
         own = self._left[0].engine.command is None
         return "" if own or self._engine is None else self._engine.name
+
+    def command_to_retry(self, report: BestMove | EngineDied) -> str:
+        """Return the shell command that shows how the engine being checked ends; empty if it did not, and for ours."""
+        ended = isinstance(report, EngineDied) and report.reason.startswith(ENDED)
+        return shlex.join(self._left[0].engine.command or ()) if ended else ""
 
     def is_meant(self, report: BestMove | EngineDied) -> bool:
         """Return whether the report is from the engine being checked, not from one checked before."""

@@ -294,3 +294,10 @@ def test_a_damaged_records_file_is_noted(check: Check, tmp_path: Path) -> None:
     assert f"note  {file}: {damage}\n" in told
     assert "records are kept" not in told
     assert file.read_bytes() == b"no database" * 100
+
+
+def test_an_engine_that_ends_at_once_is_to_be_started_by_hand(check: Check) -> None:
+    told = check(engine="command: [sh, -c, exit 3]")
+    assert "FAIL  engine: the engine died: ended by itself, exit status 3\n" in told
+    assert "note  to see what the engine says before it ends, start it by hand: sh -c 'exit 3'\n" in told
+    assert "by hand" not in check(engine="command: [no-such-engine]")
