@@ -62,6 +62,12 @@ _MODULES: Final = {
     ),
     "team": "tournament",
 }
+_LOG: Final = "The log goes to standard error: `lichessbot run 2>>FILE`."
+# What does here what an option of lichess-bot does there.
+_LICHESS_BOTS: Final = {
+    "-u": "`lichessbot upgrade` turns the account into a BOT account.",
+    **dict.fromkeys(("-l", "--logfile", "--disable_auto_logging"), _LOG),
+}
 
 
 class _Commands(click.Group):
@@ -96,7 +102,7 @@ class _Commands(click.Group):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if error.possibilities:
+            if error.possibilities or error.option_name in _LICHESS_BOTS:
                 raise
             name = error.option_name
             ctx.fail(f"no such option {name!r} here; options stand after the command: `lichessbot run {name} ...`")
@@ -130,7 +136,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.USAGE
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx is not None else "lichessbot"
-        message = " ".join(error.format_message().split())     # click lists choices in lines of their own
+        hint = _LICHESS_BOTS.get(error.option_name, "") if isinstance(error, click.NoSuchOption) else ""
+        message = " ".join(f"{error.format_message()} {hint}".split())     # click lists choices in lines of their own
         sys.stderr.write(f"{path}: {message} (see `{path} --help`)\n")
         return ExitCode.USAGE
     except ConfigError as error:

@@ -113,6 +113,22 @@ def test_an_option_before_its_command_is_told_its_place(capsys: pytest.CaptureFi
     assert "Did you mean '--version'?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("-u", "lichessbot: No such option '-u'. `lichessbot upgrade` turns the account into a BOT account. (see "),
+        ("run -u", "lichessbot run: No such option '-u'. `lichessbot upgrade` turns"),
+        ("run -v -l log.txt", "lichessbot run: No such option '-l'. The log goes to standard error: "),
+        ("--disable_auto_logging", "lichessbot: No such option '--disable_auto_logging'. The log goes to standard"),
+    ],
+)
+def test_an_option_of_lichess_bot_is_told_what_does_the_same(
+    line: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(line.split()) == 2
+    assert capsys.readouterr().err.startswith(told)
+
+
 @pytest.mark.parametrize("command", ["run", "check", "explain", "upgrade", "rehearse"])
 def test_a_wrong_configuration_is_exit_code_two(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
