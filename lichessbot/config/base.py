@@ -158,6 +158,8 @@ def way_to_write(path: KeyPath, expected: str, value: Any) -> str:
         return f" such as [0, {value}]"
     if not isinstance(value, str) or not value.split():
         return ""
+    if expected in ("a whole number", "a number") and (number := re.fullmatch(r"\d+( ?[A-Za-z]+)?", value)):
+        return " without a unit" if number[1] else " without quotes"
     meant: Any = ""
     if path[-1] == "command":
         meant = value.split()
@@ -315,5 +317,5 @@ def server_address(text: str) -> str:
         or parts.query
         or parts.fragment
     ):
-        raise ValueError("Input should be an address such as https://lichess.org, without a path")
+        raise ValueError("Input should be an address with https:// or http:// and without a path")
     return text.rstrip("/")

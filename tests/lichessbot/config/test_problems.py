@@ -31,7 +31,7 @@ url: lichess
         "'threeCheck', 'antichess', 'atomic', 'horde' or 'racingKings', found 'atomc'; nearest: atomic",
         "7: challenge.accept_bot: expected true or false, found 1",
         "8: engnie: unknown key; nearest valid key: engine",
-        "9: url: expected an address such as https://lichess.org, without a path, found 'lichess'",
+        "9: url: expected an address with https:// or http:// and without a path, found 'lichess'",
     ]
 
 
@@ -87,7 +87,7 @@ def test_a_password_in_an_address_is_not_repeated(file: Path, key: str, address:
         ("a: &loop [*loop]\n", None),
         (
             "url: https://lichess.org/@/maia1\n",
-            "1: url: expected an address such as https://lichess.org, without a path, "
+            "1: url: expected an address with https:// or http:// and without a path, "
             "found 'https://lichess.org/@/maia1'",
         ),
         ("url: https://user@lichess.org\n", None), ("url: https://lichess.org:port\n", None),
