@@ -93,7 +93,7 @@ def _days(text: str) -> Days:
     type=click.Choice([colour.value for colour in Colour]),
     help="Our colour in every game. Default: white first, then alternating.",
 )
-@click.option("--variant", type=click.Choice(_VARIANTS), default="standard", show_default=True)
+@click.option("--variant", type=click.Choice(_VARIANTS, case_sensitive=False), default="standard", show_default=True)
 def challenge_command(
     config_file: Path | None,
     opponent: str,

@@ -205,7 +205,7 @@ def _challenger(text: str) -> Challenger:
 @click.option("--days", type=click.IntRange(1, 14), metavar="N", help="Correspondence, N days per move.")
 @click.option("--unlimited", is_flag=True, help="No time limit.")
 @click.option("--rated", is_flag=True, help="Rated. Default: casual.")
-@click.option("--variant", type=click.Choice(_VARIANTS), default="standard", show_default=True)
+@click.option("--variant", type=click.Choice(_VARIANTS, case_sensitive=False), default="standard", show_default=True)
 @click.option("--fen", help="Start position; with --variant standard the game is fromPosition.")
 @click.option(
     "--bot",

@@ -355,7 +355,7 @@ def _new_file(text: str) -> Path:
 
 
 def _variant(text: str) -> Variant:
-    variant = Variant.of_key(text)
+    variant = next((it for it in Variant if it.key.lower() == text.lower()), None)
     if variant is None:
         keys = [variant.key for variant in Variant]
         nearest = difflib.get_close_matches(text, keys, 1, 0.3)

@@ -135,7 +135,7 @@ def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
             "would be declined: tooFast",
             "challenge.time_controls = [bullet, blitz, rapid, classical]",
         ),
-        ("variants: [standard]", "--clock 3+0 --variant chess960", "would be declined: standard", None),
+        ("variants: [standard]", "--clock 3+0 --variant Chess960", "would be declined: standard", None),
         ("", "--clock 3+0 --variant fromPosition --fen nonsense", "would be declined: variant", "the rules of chess"),
     ],
 )  # fmt: skip

@@ -37,7 +37,7 @@ EXAMPLE_CONFIG = str(Path(lichessbot.__file__).parents[1] / "config.example.yml"
 
 
 @pytest.mark.usefixtures("copied_daemon")
-@pytest.mark.parametrize("variant", ["standard", "chess960", "fromPosition"])
+@pytest.mark.parametrize("variant", ["standard", "Chess960", "fromPosition"])
 def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
     variant: str, mark: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
