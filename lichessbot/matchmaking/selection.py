@@ -122,14 +122,22 @@ def _in_order(config: Config, last_type_name: str | None, random: Random) -> Seq
 
 def _drawn_terms(match_type: MatchType, known: Knowledge, random: Random) -> Terms | None:
     """Return one of the games that a match type allows, without a colour; None if we play none of them."""
-    variants, controls = _variants(match_type, known.config), _controls(match_type, known)
-    if not variants or not controls:
+    groups, modes = _controls(match_type, known), _modes(match_type, known.config)
+    games = {
+        variant: [fitting for group in groups if (fitting := [it for it in group if _possible(modes, variant, it)])]
+        for variant in _variants(match_type, known.config)
+    }
+    variants = [variant for variant, fitting in games.items() if fitting]
+    if not variants:
         return None
-    variant, control = random.choice(variants), random.choice(random.choice(controls))
-    modes = _modes(match_type, known.config)
-    if not may_be_rated(variant, control):
-        modes = [rated for rated in modes if not rated]
-    return Terms(variant, control, random.choice(modes)) if modes else None
+    variant = random.choice(variants)
+    control = random.choice(random.choice(games[variant]))
+    return Terms(variant, control, random.choice(_possible(modes, variant, control)))
+
+
+def _possible(modes: Sequence[bool], variant: Variant, control: ExactClock | Days) -> Sequence[bool]:
+    """Return the modes in which Lichess lets such a game be played."""
+    return [rated for rated in modes if not rated or may_be_rated(variant, control)]
 
 
 def _variants(match_type: MatchType, config: Config) -> Sequence[Variant]:

@@ -94,6 +94,25 @@ def test_the_shortest_clock_is_rated_in_standard_chess_only(memory: Memory) -> N
     }
 
 
+def test_a_type_of_rated_games_draws_only_games_that_lichess_rates(memory: Memory) -> None:
+    """Most draws were in vain, as if no bot were suitable."""
+    settings = config(
+        {"variants": ["standard", "chess960"]},
+        challenge_mode="rated",
+        challenge_initial_time=[0],
+        challenge_increment=[1, 2],
+        challenge_days=[1],
+        opponent_rating_difference=None,
+    )
+    found = [memory.propose(settings, bot("rival"), seed=seed)[0].terms for seed in range(DRAWS)]
+    assert {(it.variant, it.time_control) for it in found} == {
+        (Variant.STANDARD, ExactClock(0, 1)),
+        (Variant.STANDARD, ExactClock(0, 2)),
+        (Variant.STANDARD, Days(1)),
+        (Variant.CHESS960, ExactClock(0, 2)),
+    }
+
+
 def test_days_are_not_proposed_when_as_many_correspondence_games_run_as_may(memory: Memory) -> None:
     memory.has_room_for_days = False
     either = config(challenge_days=[1], challenge_initial_time=[180])
