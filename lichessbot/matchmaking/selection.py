@@ -224,10 +224,11 @@ def _closeness(difference: int, match_type: MatchType) -> float:
 
 def _ranks(bots: Sequence[BotUser], category: str, preference: RatingPreference) -> Mapping[str, float]:
     """Return weights from 1 for the least to 2 for the most preferred bot."""
-    ordered = sorted(bots, key=lambda bot: _rating(bot, category), reverse=preference is RatingPreference.LOW)
-    if preference is RatingPreference.NONE or len(ordered) < 2:
+    ratings = sorted({_rating(bot, category) for bot in bots}, reverse=preference is RatingPreference.LOW)
+    if preference is RatingPreference.NONE or len(ratings) < 2:
         return dict.fromkeys((bot.id for bot in bots), 1.0)
-    return {bot.id: 1 + place / (len(ordered) - 1) for place, bot in enumerate(ordered)}
+    weights = {rating: 1 + place / (len(ratings) - 1) for place, rating in enumerate(ratings)}
+    return {bot.id: weights[_rating(bot, category)] for bot in bots}
 
 
 def _unfinished_pair(match_type: MatchType, terms: Terms, known: Knowledge) -> BotGame | None:

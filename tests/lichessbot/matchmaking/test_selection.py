@@ -221,6 +221,14 @@ def test_a_preference_makes_twice_as_likely(memory: Memory, preference: str, pre
     assert 0.7 < firsts["weak"] / firsts["strong"] < 1.4
 
 
+@pytest.mark.parametrize("preference", ["high", "low"])
+def test_a_preference_leaves_equals_alike(memory: Memory, preference: str) -> None:
+    """The last in Lichess's list was twice as likely as the first."""
+    first, *_, last = names_of_equals = [f"bot{number}" for number in range(4)]
+    firsts = memory.firsts(config(rating_preference=preference, **BLITZ), *map(bot, names_of_equals))
+    assert firsts[last] < 1.6 * firsts[first]
+
+
 def test_a_pair_is_finished_with_black_against_the_same_bot(memory: Memory) -> None:
     bots = [bot("rival", 1300), *(bot(f"near{number}", 1600) for number in range(30))]
     memory.play("rival", Colour.WHITE, NOW - 600)
