@@ -329,10 +329,7 @@ class Tournaments:
         if info.is_finished:
             self._drop(entry)
             return
-        playable = self._playable()
-        if entry.stage is _Stage.UNREAD and info.variant not in playable:
-            known = ", ".join(it for it in playable if it.can_be_proposed)
-            wrong = f"expected a variant that the engine plays ({known}), found {info.variant}"
+        if entry.stage is _Stage.UNREAD and (wrong := info.objection(self._playable())) is not None:
             self._log.warning("tournament.refused", tournament=entry.wish.tournament_id, error=wrong)
             self._drop(entry, is_over=False)
             return

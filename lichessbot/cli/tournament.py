@@ -18,7 +18,7 @@ from lichessbot.control.commands import ControlCommand
 from lichessbot.errors import ApiError, ConfigError, ExitCode
 from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.client import LichessClient
-from lichessbot.lichess.enums import parse_arena_id
+from lichessbot.lichess.enums import Variant, parse_arena_id
 from lichessbot.log import inert
 from lichessbot.storage.database import Database, Statement, in_use
 from lichessbot.storage.tables import Table, deleted, replaced
@@ -101,7 +101,9 @@ def tournament_command(
             done = f"left tournament {tournament_id}"
         else:
             info = api.tournament(tournament_id)
-            refuse_unplayable(f"tournament {info.id}", info.variant, loaded.config, timeouts)
+            refuse_unplayable(f"tournament {info.id}", info.game_variant, loaded.config, timeouts)
+            if (objection := info.objection(tuple(Variant))) is not None:
+                raise ConfigError([f"tournament {info.id}: {objection}"])
             api.join_tournament(tournament_id, team, password, pair=False)
             done = f"entered for {info.full_name or info.id}, which {_when(info)}"
     except ApiError as error:

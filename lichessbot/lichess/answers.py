@@ -3,12 +3,13 @@
 As lenient as those.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
 from pydantic import AliasPath, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
-from lichessbot.lichess.enums import Colour, GameStatus
+from lichessbot.lichess.enums import ULTRA_BULLET, Colour, ExactClock, GameStatus, Variant
 from lichessbot.lichess.models import BOT_TITLE, LATEST_MS, Id, Number, Payload, Shown, UserId, WholeNumber
 
 _LONGEST_WAIT_S: Final = timedelta(days=366).total_seconds()
@@ -78,9 +79,27 @@ class ArenaInfo(Payload):
     id: Id
     full_name: Shown = Field(default="", alias="fullName")
     variant: Shown = "standard"
+    """As Lichess names it, also if all games begin from a position: see `game_variant`."""
+    position: Any = None
+    initial_s: Number | None = Field(default=None, validation_alias=AliasPath("clock", "limit"))
+    increment_s: Number | None = Field(default=None, validation_alias=AliasPath("clock", "increment"))
     is_finished: bool = Field(default=False, alias="isFinished")
     seconds_to_start: float | None = Field(default=None, alias="secondsToStart", ge=0, le=_LONGEST_WAIT_S)
     seconds_to_finish: float | None = Field(default=None, alias="secondsToFinish", ge=0, le=_LONGEST_WAIT_S)
+
+    @property
+    def game_variant(self) -> str:
+        return Variant.FROM_POSITION if self.position else self.variant
+
+    def objection(self, playable: Sequence[Variant]) -> str | None:
+        """Return why a bot whose engines play these variants cannot play there; None if it can."""
+        if self.game_variant not in playable:
+            known = ", ".join(it for it in playable if it.can_be_proposed)
+            return f"expected a variant that the engine plays ({known}), found {self.game_variant}"
+        if self.initial_s is None or self.increment_s is None:
+            return None
+        clock = ExactClock(self.initial_s, self.increment_s)
+        return None if clock.speed else f"expected bullet or slower, found {clock}, which is {ULTRA_BULLET}"
 
 
 class TokenInfo(Payload):

@@ -1,57 +1,16 @@
 """Tournaments by themselves: what is asked of Lichess, when, and what its answers lead to. No socket, no clock."""
 
-from datetime import timedelta
 
 import pytest
 from pydantic import SecretStr
 
 from lichessbot.config import TournamentConfig
-from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
+from lichessbot.errors import Refused, Unreachable
 from lichessbot.lichess.answers import ArenaInfo
-from lichessbot.lichess.commands import CommandDone, CommandFailed, JoinTournament, LeaveTournament, ReadTournament
+from lichessbot.lichess.commands import CommandDone, JoinTournament, LeaveTournament, ReadTournament
 from lichessbot.timeouts import Timeouts
 from lichessbot.tournaments import Wish
 from tests.lichessbot.tournament_desk import ARENA, GAME, Desk
-
-LIMITS = [
-    RateLimited(timedelta(minutes=1), "Too many requests"),
-    Refused(400, "You are joining too many tournaments"),
-    Refused(403, "Banned from playing for 5 minutes. Reason: Too many aborts, unplayed games, or rage quits."),
-]
-
-
-@pytest.mark.parametrize("limit", LIMITS, ids=["joins", "new tournaments", "ban"])
-def test_a_limit_does_not_end_a_tournament_and_the_pause_after_it_grows(desk: Desk, limit: ApiError) -> None:
-    desk.begin_to_join(lasts_s=36_000.0)
-    pauses = []
-    for _ in range(8):
-        desk.fail(limit)
-        pauses.append(desk.is_asked_after() / 60)
-        desk.wait()
-    is_ban = "5 minutes" in str(limit)
-    assert pauses == ([5, 10, 20, 40, 60, 60, 60, 60] if is_ban else [1, 2, 4, 8, 16, 32, 60, 60])
-    assert desk.sent[1:] == [JoinTournament(ARENA, None, None, pair=True)] * 9
-    desk.answer()
-    desk.wait()
-    desk.fail(limit)     # in a tournament that runs
-    assert desk.is_asked_after() == (300 if is_ban else 60)
-    assert list(desk.rows) == [ARENA]
-
-
-def test_the_first_failure_in_a_row_is_logged(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
-    limit, outage = RateLimited(timedelta(minutes=1), "Too many requests"), Unreachable("timed out")
-    desk.begin_to_join(lasts_s=36_000.0)
-    for error in (limit, outage, limit, None, outage, outage):
-        if error is None:
-            desk.answer()
-        else:
-            desk.fail(error)
-        desk.wait()
-    delays = [text for record in caplog.records if (text := record.getMessage()).startswith("tournament.delayed")]
-    assert delays == [
-        f'tournament.delayed tournament={ARENA} error="{limit}" again_in_s=60.000',
-        f'tournament.delayed tournament={ARENA} error="timed out" again_in_s=30.000',
-    ]
 
 
 def test_a_request_that_a_rate_limit_holds_back_is_withdrawn_before_we_leave(desk: Desk) -> None:
@@ -262,50 +221,6 @@ def test_the_team_and_password_of_the_configuration_are_sent(desk: Desk) -> None
     assert desk.sent[-1] == JoinTournament(ARENA, "coders", "sesame", pair=True)
 
 
-@pytest.mark.parametrize(("passed_s", "told"), [(598, "tournament.refused"), (599.5, "tournament.over")])
-def test_a_request_refused_at_the_end_of_a_tournament_is_no_problem(
-    desk: Desk, caplog: pytest.LogCaptureFixture, passed_s: float, told: str
-) -> None:
-    caplog.set_level("INFO")
-    desk.begin_to_join()
-    desk.hand.now += passed_s
-    desk.fail(Refused(400, "This tournament is over"))
-    assert [it.getMessage().split()[0] for it in caplog.records[1:]] == [told]
-    assert desk.rows == {}
-
-
-def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: Desk) -> None:
-    desk.enter()
-    desk.wait(50)
-    desk.tournaments.handle(CommandFailed(desk.sent[-1], Refused(403, "Forbidden", certain=False)))
-    assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
-    assert list(desk.rows) == [ARENA]
-
-
-def test_a_denied_token_does_not_end_a_tournament(desk: Desk) -> None:
-    desk.enter()
-    desk.wait(50)
-    desk.fail(Refused(401, "No such token"))
-    desk.wait()
-    assert desk.sent[-2:] == [JoinTournament(ARENA, None, None, pair=True)] * 2
-    assert list(desk.rows) == [ARENA]
-
-
-@pytest.mark.parametrize(("variant", "is_joined"), [("atomic", True), ("crazyhouse", False), ("draughts", False)])
-def test_an_arena_is_joined_only_if_the_engines_play_its_variant(
-    desk: Desk, caplog: pytest.LogCaptureFixture, variant: str, is_joined: bool
-) -> None:
-    desk.join()
-    desk.answer(ArenaInfo(id=ARENA, secondsToStart=90, variant=variant))
-    join = [JoinTournament(ARENA, None, None, pair=True)] if is_joined else []
-    assert desk.sent == [ReadTournament(ARENA), *join]
-    assert list(desk.rows) == ([ARENA] if is_joined else [])
-    why = f"expected a variant that the engine plays (standard, atomic), found {variant}"
-    told = [f'tournament.refused tournament={ARENA} error="{why}"']
-    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert warnings == ([] if is_joined else told)
-
-
 def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: Desk) -> None:
     desk.join()
     desk.answer(ArenaInfo(id=ARENA, secondsToStart=90))
@@ -318,15 +233,9 @@ def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: D
     assert desk.sent[2:] == [join, ReadTournament(ARENA)]
 
 
-def wait_for_an_arena(desk: Desk, starts_in_s: float) -> None:
-    desk.join()
-    desk.answer(ArenaInfo(id=ARENA, secondsToStart=starts_in_s))
-    desk.answer()
-
-
 def test_an_arena_to_come_is_read_again_as_its_start_may_be_moved_and_clocks_stop_in_a_suspend(desk: Desk) -> None:
     """The bot came hours late, or kept a slot for hours."""
-    wait_for_an_arena(desk, 3 * 3600)
+    desk.wait_for_start(3 * 3600)
     read, join = ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)
     for starts_in_s in (2.5 * 3600, 7200, 900):
         assert desk.is_asked_after() == 600
@@ -341,30 +250,12 @@ def test_an_arena_to_come_is_read_again_as_its_start_may_be_moved_and_clocks_sto
 
 
 def test_a_slot_is_kept_from_two_minutes_before_the_start_until_the_game_begins(desk: Desk) -> None:
-    wait_for_an_arena(desk, 121)
+    desk.wait_for_start(121)
     assert list(desk.tournaments.slot_holders) == []
     desk.hand.now += 1
     assert len(desk.tournaments.slot_holders) == 1
     desk.tournaments.game_started(ARENA, GAME)
     assert list(desk.tournaments.slot_holders) == [], "the game has its own"
-
-
-def test_a_pause_after_leaving_is_waited_for(desk: Desk) -> None:
-    desk.enter()
-    desk.wait(50)
-    desk.fail(Refused(400, "Your previous pause is not over yet"))
-    assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
-    assert list(desk.rows) == [ARENA]
-
-
-def test_a_pause_after_a_429_also_holds_for_reads_of_an_arena_to_come(desk: Desk) -> None:
-    wait_for_an_arena(desk, 3 * 3600)
-    desk.wait(600)
-    for pause_s in (60, 120):
-        desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
-        assert desk.is_asked_after() == pause_s
-        desk.wait(pause_s)
-    assert desk.sent[2:] == [ReadTournament(ARENA)] * 3
 
 
 def test_a_game_is_requested_once_a_slot_is_free(desk: Desk) -> None:
@@ -391,15 +282,6 @@ def test_the_end_of_an_arena_is_seen_without_a_free_slot(desk: Desk) -> None:
     assert desk.sent[-1] == ReadTournament(ARENA)
     desk.answer(ArenaInfo(id=ARENA, isFinished=True))
     assert desk.tournaments.wake_at is None
-
-
-def test_a_slot_that_becomes_free_does_not_cut_the_pause_after_a_429_short(desk: Desk) -> None:
-    desk.free_slots = 0
-    desk.begin_to_join()
-    desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
-    desk.free_slots = 1
-    desk.tick()
-    assert desk.is_asked_after() == 60
 
 
 def test_while_a_game_may_begin_the_list_of_games_is_asked_for_every_few_seconds(desk: Desk) -> None:

@@ -104,6 +104,12 @@ class Desk:
         assert self.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
         self.answer()
 
+    def wait_for_start(self, starts_in_s: float) -> None:
+        """Enter an arena to come."""
+        self.join()
+        self.answer(ArenaInfo(id=ARENA, secondsToStart=starts_in_s))
+        self.answer()
+
     def wait_in(self, arena: str) -> None:
         """Enter a further arena, which has to wait for a slot."""
         self.join(arena)

@@ -139,6 +139,14 @@ def test_it_is_said_when_the_arena_begins_or_ends(
     assert told(ARENA).startswith(f"entered for Bots at Noon, which {when}; no daemon uses ")
 
 
+def test_an_arena_that_is_too_fast_for_bots_is_not_joined(lichess: ScriptedLichess, told: Told) -> None:
+    """Every game there would be lost: Lichess lets no bot play it."""
+    lichess.answer(f"/api/tournament/{ARENA}", Reply(body={"id": ARENA, "clock": {"limit": 15, "increment": 0}}))
+    why = "expected bullet or slower, found 0.25+0, which is ultraBullet"
+    assert told(ARENA, code=2) == f"tournament {ARENA}: {why}\n"
+    assert [request.path for request in lichess.requests] == [f"/api/tournament/{ARENA}"]
+
+
 def test_an_arena_of_the_configuration_is_not_left(lichess: ScriptedLichess, told: Told) -> None:
     told.config.write_text(f"{told.config.read_text()}tournaments: [{{id: {ARENA}}}]\n")
     listed = f"tournament {ARENA} is listed in `tournaments` of {told.config}"

@@ -1,0 +1,132 @@
+"""Tournaments that Lichess refuses or limits, and those whose games the bot cannot play. No socket, no clock."""
+
+from datetime import timedelta
+
+import pytest
+
+from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
+from lichessbot.lichess.answers import ArenaInfo
+from lichessbot.lichess.commands import CommandFailed, JoinTournament, ReadTournament
+from lichessbot.timeouts import Timeouts
+from lichessbot.tournaments import Wish
+from tests.lichessbot.tournament_desk import ARENA, Desk
+
+LIMITS = [
+    RateLimited(timedelta(minutes=1), "Too many requests"),
+    Refused(400, "You are joining too many tournaments"),
+    Refused(403, "Banned from playing for 5 minutes. Reason: Too many aborts, unplayed games, or rage quits."),
+]
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=["joins", "new tournaments", "ban"])
+def test_a_limit_does_not_end_a_tournament_and_the_pause_after_it_grows(desk: Desk, limit: ApiError) -> None:
+    desk.begin_to_join(lasts_s=36_000.0)
+    pauses = []
+    for _ in range(8):
+        desk.fail(limit)
+        pauses.append(desk.is_asked_after() / 60)
+        desk.wait()
+    is_ban = "5 minutes" in str(limit)
+    assert pauses == ([5, 10, 20, 40, 60, 60, 60, 60] if is_ban else [1, 2, 4, 8, 16, 32, 60, 60])
+    assert desk.sent[1:] == [JoinTournament(ARENA, None, None, pair=True)] * 9
+    desk.answer()
+    desk.wait()
+    desk.fail(limit)     # in a tournament that runs
+    assert desk.is_asked_after() == (300 if is_ban else 60)
+    assert list(desk.rows) == [ARENA]
+
+
+def test_the_first_failure_in_a_row_is_logged(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    limit, outage = RateLimited(timedelta(minutes=1), "Too many requests"), Unreachable("timed out")
+    desk.begin_to_join(lasts_s=36_000.0)
+    for error in (limit, outage, limit, None, outage, outage):
+        if error is None:
+            desk.answer()
+        else:
+            desk.fail(error)
+        desk.wait()
+    delays = [text for record in caplog.records if (text := record.getMessage()).startswith("tournament.delayed")]
+    assert delays == [
+        f'tournament.delayed tournament={ARENA} error="{limit}" again_in_s=60.000',
+        f'tournament.delayed tournament={ARENA} error="timed out" again_in_s=30.000',
+    ]
+
+
+@pytest.mark.parametrize(("passed_s", "told"), [(598, "tournament.refused"), (599.5, "tournament.over")])
+def test_a_request_refused_at_the_end_of_a_tournament_is_no_problem(
+    desk: Desk, caplog: pytest.LogCaptureFixture, passed_s: float, told: str
+) -> None:
+    caplog.set_level("INFO")
+    desk.begin_to_join()
+    desk.hand.now += passed_s
+    desk.fail(Refused(400, "This tournament is over"))
+    assert [it.getMessage().split()[0] for it in caplog.records[1:]] == [told]
+    assert desk.rows == {}
+
+
+def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: Desk) -> None:
+    desk.enter()
+    desk.wait(50)
+    desk.tournaments.handle(CommandFailed(desk.sent[-1], Refused(403, "Forbidden", certain=False)))
+    assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
+    assert list(desk.rows) == [ARENA]
+
+
+def test_a_denied_token_does_not_end_a_tournament(desk: Desk) -> None:
+    desk.enter()
+    desk.wait(50)
+    desk.fail(Refused(401, "No such token"))
+    desk.wait()
+    assert desk.sent[-2:] == [JoinTournament(ARENA, None, None, pair=True)] * 2
+    assert list(desk.rows) == [ARENA]
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"variant": "atomic", "clock": {"limit": 30, "increment": 0}}, ""),
+        ({"variant": "crazyhouse"}, "a variant that the engine plays (standard, atomic), found crazyhouse"),
+        ({"variant": "draughts"}, "a variant that the engine plays (standard, atomic), found draughts"),
+        ({"position": {"fen": "x"}}, "a variant that the engine plays (standard, atomic), found fromPosition"),
+        ({"clock": {"limit": 15, "increment": 0}}, "bullet or slower, found 0.25+0, which is ultraBullet"),
+    ],
+    ids=["good", "other variant", "unknown variant", "from a position", "too fast"],
+)
+def test_an_arena_is_joined_only_if_its_games_can_be_played(
+    desk: Desk, caplog: pytest.LogCaptureFixture, facts: dict[str, object], why: str
+) -> None:
+    desk.tournaments.join(Wish(ARENA))
+    desk.tick()
+    desk.answer(ArenaInfo.model_validate({"id": ARENA, "secondsToStart": 90, **facts}))
+    join = [] if why else [JoinTournament(ARENA, None, None, pair=True)]
+    assert desk.sent == [ReadTournament(ARENA), *join]
+    assert list(desk.rows) == ([] if why else [ARENA])
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings == ([f'tournament.refused tournament={ARENA} error="expected {why}"'] if why else [])
+
+
+def test_a_pause_after_leaving_is_waited_for(desk: Desk) -> None:
+    desk.enter()
+    desk.wait(50)
+    desk.fail(Refused(400, "Your previous pause is not over yet"))
+    assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
+    assert list(desk.rows) == [ARENA]
+
+
+def test_a_pause_after_a_429_also_holds_for_reads_of_an_arena_to_come(desk: Desk) -> None:
+    desk.wait_for_start(3 * 3600)
+    desk.wait(600)
+    for pause_s in (60, 120):
+        desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
+        assert desk.is_asked_after() == pause_s
+        desk.wait(pause_s)
+    assert desk.sent[2:] == [ReadTournament(ARENA)] * 3
+
+
+def test_a_slot_that_becomes_free_does_not_cut_the_pause_after_a_429_short(desk: Desk) -> None:
+    desk.free_slots = 0
+    desk.begin_to_join()
+    desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
+    desk.free_slots = 1
+    desk.tick()
+    assert desk.is_asked_after() == 60
