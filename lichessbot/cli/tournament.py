@@ -4,7 +4,6 @@ Asks Lichess first, so that its errors are shown at once. Then tells the running
 records, where the next one finds what it is to play.
 """
 
-import re
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from lichessbot.control.commands import ControlCommand
 from lichessbot.errors import ApiError, ConfigError, ExitCode
 from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.client import LichessClient
-from lichessbot.lichess.enums import Variant, parse_arena_id
+from lichessbot.lichess.enums import Variant, parse_arena_id, parse_team_id
 from lichessbot.log import inert
 from lichessbot.storage.database import Database, Statement, in_use
 from lichessbot.storage.tables import Table, deleted, replaced
@@ -30,10 +29,10 @@ _password_option: Final = partial(click.option, "--password", prompt=True, promp
 
 
 def _team_id(text: str) -> str:
-    found = re.fullmatch(r"(?:https?://[^/]+/team/)?([A-Za-z0-9_-]{2,100})", text)
-    if found is None:
+    team_id = parse_team_id(text)
+    if team_id is None:
         raise ValueError(f"expected the id of a team, the end of its address, found {text!r}")
-    return found[1].lower()
+    return team_id
 
 
 def _message(text: str) -> str:
@@ -79,7 +78,7 @@ def _tournament_id(text: str) -> str:
 @click.command("tournament")
 @config_option
 @click.argument("tournament_id", type=Parsed(_tournament_id), metavar="ID")
-@click.option("--team", help="Team to play for, in a team battle.")
+@click.option("--team", type=Parsed(_team_id), help="Team to play for, in a team battle.")
 @_password_option(help="Password of a private arena; without a value, you are asked for it.")
 @click.option("--leave", is_flag=True, help="Leave the arena instead.")
 def tournament_command(

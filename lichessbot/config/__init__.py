@@ -22,7 +22,7 @@ from lichessbot.config.engine import (
     StyleName,
 )
 from lichessbot.config.loader import LoadedConfig, load_config, personalities
-from lichessbot.config.matchmaking import MatchmakingConfig
+from lichessbot.config.matchmaking import MatchmakingConfig, TournamentConfig
 from lichessbot.config.root import (
     LONGEST_CHAT_LINE,
     Config,
@@ -30,7 +30,6 @@ from lichessbot.config.root import (
     GreetingConfig,
     PgnGrouping,
     ReviewMode,
-    TournamentConfig,
     chat_length,
     fill_in,
 )

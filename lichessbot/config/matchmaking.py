@@ -1,13 +1,13 @@
-"""The section `matchmaking`: when the bot challenges other bots, which ones, and to what games."""
+"""The games that the bot looks for itself: the sections `matchmaking` and `rematch`, and the list `tournaments`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import product
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, OrNoLimit, Paths, Rating, Section
+from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, OrNoLimit, Paths, Rating, Section, Text
 from lichessbot.config.challenge import Addresses, Names, list_sources
 from lichessbot.lichess.enums import (
     HIGHEST_RATING,
@@ -18,6 +18,8 @@ from lichessbot.lichess.enums import (
     ExactClock,
     Variant,
     is_offered_base,
+    parse_arena_id,
+    parse_team_id,
 )
 
 DEFAULT_TYPE: Final = "default"
@@ -240,3 +242,23 @@ class RematchConfig(Section):
     offers_in_a_row: Annotated[Number, Field(ge=1, le=20)] = 1
     accept: RematchWith = RematchWith.ALL
     accepts_in_a_row: Annotated[Number, Field(ge=1, le=20)] | None = None
+
+
+def _arena_id(text: str) -> str:
+    if (arena_id := parse_arena_id(text)) is None:
+        raise ValueError("Input should be the id of an arena, 8 letters and digits, or its address")
+    return arena_id
+
+
+def _team_id(text: str) -> str:
+    if (team_id := parse_team_id(text)) is None:
+        raise ValueError("Input should be the id of a team, the end of its address, or its address")
+    return team_id
+
+
+class TournamentConfig(Section):
+    """An entry of `tournaments`: an arena; `team` in a team battle, `password` if it is private."""
+
+    id: Annotated[Text, AfterValidator(_arena_id)]
+    team: Annotated[Text, AfterValidator(_team_id)] | None = None
+    password: SecretStr | None = None

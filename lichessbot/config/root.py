@@ -26,9 +26,9 @@ from lichessbot.config.base import (
 )
 from lichessbot.config.challenge import ChallengeConfig
 from lichessbot.config.engine import Conditions, EngineConfig, EngineKeys, Profile, Strength
-from lichessbot.config.matchmaking import DEFAULT_TYPE, MatchmakingConfig, ModeChoice, RematchConfig
+from lichessbot.config.matchmaking import DEFAULT_TYPE, MatchmakingConfig, ModeChoice, RematchConfig, TournamentConfig
 from lichessbot.config.notify import NotifyConfig
-from lichessbot.lichess.enums import Mode, OpponentKind, Variant, parse_arena_id
+from lichessbot.lichess.enums import Mode, OpponentKind, Variant
 from lichessbot.log import LogFormat
 
 LONGEST_CHAT_LINE: Final = 140
@@ -126,21 +126,6 @@ class GreetingConfig(Section):
                     yield key, f"{{{name}}} is left out; known are {', '.join(f'{{{it}}}' for it in PLACEHOLDERS)}"
             if has_link(text):
                 yield key, LINKS_ARE_DROPPED
-
-
-def _arena_id(text: str) -> str:
-    arena_id = parse_arena_id(text)
-    if arena_id is None:
-        raise ValueError("Input should be the id of an arena, 8 letters and digits, or its address")
-    return arena_id
-
-
-class TournamentConfig(Section):
-    """An entry of `tournaments`: an arena; `team` in a team battle, `password` if it is private."""
-
-    id: Annotated[Text, AfterValidator(_arena_id)]
-    team: Text | None = None
-    password: SecretStr | None = None
 
 
 class RecordsConfig(Section):

@@ -84,6 +84,12 @@ def parse_arena_id(text: str) -> str | None:
     return None if found is None else found[1]
 
 
+def parse_team_id(text: str) -> str | None:
+    """Return the id, in lower case as Lichess has it, in an id or address of a team; None if there is none."""
+    found = re.fullmatch(r"(?:https?://[^/]+/team/)?([A-Za-z0-9_-]{2,100})", text)
+    return None if found is None else found[1].lower()
+
+
 class Odds(StrEnum):
     """What a player can give at the start of a From Position game, the most valuable first."""
 

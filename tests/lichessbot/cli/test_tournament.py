@@ -17,7 +17,7 @@ from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 ARENA, TOKEN = "hL7vMrFQ", "lip_0123456789abcdef"
 ENTERED = "entered for Bots at Noon, which runs for 10 min more"
 LEFT = f"left tournament {ARENA}"
-WITH_PASSWORD = (ARENA, "--team", "coders", "--password", "sesame")
+WITH_PASSWORD = (ARENA, "--team", "Coders", "--password", "sesame")
 
 
 @pytest.fixture
