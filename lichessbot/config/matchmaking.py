@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import product
+from itertools import product, starmap
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, OrNoLimit, Paths, Rating, Section, Text
 from lichessbot.config.challenge import Addresses, Names, list_sources
+from lichessbot.lichess.challenge_terms import Days, may_be_rated
 from lichessbot.lichess.enums import (
     HIGHEST_RATING,
     LONGEST_INCREMENT_S,
@@ -25,6 +26,7 @@ from lichessbot.lichess.enums import (
 DEFAULT_TYPE: Final = "default"
 _ASSUMED_BOT_GAMES: Final = 100  # that Lichess allows in 24 hours, as people report
 _CHALLENGERS_GET_ONE_IN: Final = 5  # by default, one bot game in five is left to bots that challenge us
+_TARGET: Final = "opponent_target_rating_difference"
 CLOCK_KEYS: Final = ("challenge_initial_time", "challenge_increment", "challenge_days")
 
 
@@ -150,14 +152,20 @@ class MatchType(Section):
         has_clock = self.challenge_initial_time and self.challenge_increment
         if not self.challenge_days and not has_clock:
             yield "challenge_initial_time", "expected a clock (challenge_increment as well) or challenge_days"
-        is_variant = self.challenge_variant not in (VariantChoice.RANDOM, VariantChoice.STANDARD)
-        if self.challenge_days and not has_clock and is_variant and self.challenge_mode is ModeChoice.RATED:
-            reason = f"as Lichess rates no {self.challenge_variant} without a clock"
-            yield "challenge_mode", f"expected casual, {reason}, found rated"
-        for base, increment in product(self.challenge_initial_time, self.challenge_increment):
-            if ExactClock(base, increment).speed is None:
+        clocks = list(starmap(ExactClock, product(self.challenge_initial_time, self.challenge_increment)))
+        for clock in clocks:
+            if clock.speed is None:
                 expected = f"expected {SHORTEST_ESTIMATE_S} s or more for base + 40 increments"
-                yield "challenge_initial_time", f"{expected}, found {base} + 40 * {increment}"
+                yield "challenge_initial_time", f"{expected}, found {clock.base_s} + 40 * {clock.increment_s}"
+        yield from self._unrated_problem([*(it for it in clocks if it.speed), *map(Days, self.challenge_days)])
+
+    def _unrated_problem(self, controls: Sequence[ExactClock | Days]) -> Iterator[tuple[str, str]]:
+        variant = self.challenge_variant.variant
+        if variant is None or self.challenge_mode is not ModeChoice.RATED or not controls:
+            return
+        if not any(may_be_rated(variant, it) for it in controls):
+            shown = "with such a clock" if any(isinstance(it, ExactClock) for it in controls) else "without a clock"
+            yield "challenge_mode", f"expected casual, as Lichess rates no {variant} {shown}, found rated"
 
 
 class MatchOverride(MatchType):
@@ -228,6 +236,9 @@ class MatchmakingConfig(MatchType):
         layers = (("", self), *((f"overrides.{name}.", override) for name, override in self.overrides.items()))
         for (prefix, layer), (_, kind) in zip(layers, self.types(), strict=True):
             most, written = kind.opponent_rating_difference, layer.model_fields_set
+            target, differences = kind.opponent_target_rating_difference, {"opponent_rating_difference", _TARGET}
+            if most is not None and target > most and differences & written:
+                yield f"{prefix}{_TARGET}", f"no bot is so far off, as opponent_rating_difference is {most}"
             if most is None or "opponent_rating_difference" in written:
                 continue
             for key in ("opponent_min_rating", "opponent_max_rating"):

@@ -43,6 +43,11 @@ from tests.lichessbot.config.conftest import load, problems
             "1: matchmaking.challenge_mode: expected casual, as Lichess rates no atomic without a clock, found rated",
         ),
         (
+            "matchmaking: {challenge_variant: atomic, challenge_initial_time: [0], challenge_increment: [1], "
+            "challenge_mode: rated, challenge_days: [2]}\n",
+            "1: matchmaking.challenge_mode: expected casual, as Lichess rates no atomic with such a clock, found rated",
+        ),
+        (
             "matchmaking:\n  overrides:\n    default: {weight: 2}\n",
             "3: matchmaking.overrides.default: expected another name, as the games of the section itself have this one",
         ),
@@ -79,6 +84,23 @@ def test_bounds_of_ratings_that_a_difference_overrules_are_noted(file: Path, key
     found = load(file, f"matchmaking: {{allow_matchmaking: true, {keys}}}\n").warnings
     effect = "has no effect unless opponent_rating_difference is null; it is 300"
     assert [it.removeprefix(f"{file}:1: ") for it in found] == [f"matchmaking.{key}: {effect}" for key in noted]
+
+
+@pytest.mark.parametrize(
+    ("keys", "noted"),
+    [
+        ("opponent_target_rating_difference: 301", ""),
+        ("overrides: {far: {opponent_target_rating_difference: 400}}", "overrides.far."),
+        ("opponent_target_rating_difference: 300", None),
+        ("opponent_target_rating_difference: 400, opponent_rating_difference: 500, overrides: {a: {weight: 2}}", None),
+        ("opponent_target_rating_difference: 400, opponent_rating_difference: null", None),
+    ],
+)
+def test_a_target_beyond_the_largest_difference_is_noted(file: Path, keys: str, noted: str | None) -> None:
+    found = load(file, f"matchmaking: {{allow_matchmaking: true, {keys}}}\n").warnings
+    key, why = "opponent_target_rating_difference", "no bot is so far off, as opponent_rating_difference is 300"
+    notes = [] if noted is None else [f"matchmaking.{noted}{key}: {why}"]
+    assert [it.removeprefix(f"{file}:1: ") for it in found] == notes
 
 
 def test_an_arena_may_be_named_by_its_address(file: Path) -> None:
