@@ -13,8 +13,6 @@ from enum import Enum, auto
 from http import HTTPStatus
 from typing import Final
 
-from pydantic import SecretStr
-
 from lichessbot.backoff import doubled
 from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import TournamentConfig
@@ -117,7 +115,7 @@ class Tournaments:
 
     def want(self, configured: Iterable[TournamentConfig]) -> None:
         """Take part in these tournaments and in those that the store keeps, and in no others."""
-        wishes = self._wishes | {it.id: Wish(it.id, it.team, _plain(it.password)) for it in configured}
+        wishes = self._wishes | {it.id: Wish(it.id, it.team, it.plain_password) for it in configured}
         if not self._stopping:
             for wish in wishes.values():
                 self._enter(wish)
@@ -210,6 +208,9 @@ class Tournaments:
             entry.games = played
             if entry.waits_for_slot and has_slot():
                 entry.due_at = now
+            has_ended = entry.stage is _Stage.JOINED and is_due(entry.ends_at, now)
+            if has_ended and isinstance(entry.command, JoinTournament):
+                self._take_back(entry)
             if is_due(entry.due_at, now) and entry.command is None:
                 self._send_due_request(entry, now, has_slot)
 
@@ -399,12 +400,16 @@ class Tournaments:
         entry.rejoin_wish = None
         if entry.stage is _Stage.LEAVING:
             return
-        if entry.command is not None and self._outbox.withdraw(entry.command):     # held back by a rate limit
-            entry.command = None
+        self._take_back(entry)
         if entry.stage is _Stage.UNREAD:   # not joined yet
             self._forget(entry)
         else:
             entry.stage, entry.due_at = _Stage.LEAVING, time.monotonic()
+
+    def _take_back(self, entry: _Entry) -> None:
+        """Take back a request that a rate limit holds back, perhaps for minutes."""
+        if entry.command is not None and self._outbox.withdraw(entry.command):
+            entry.command, entry.due_at = None, time.monotonic()
 
     def _forget(self, entry: _Entry) -> None:
         del self._entries[entry.wish.tournament_id]
@@ -441,7 +446,3 @@ def _needs_slot(entry: _Entry, soon: float) -> bool:
 def _game_may_begin(entry: _Entry, now: float) -> bool:
     """Return whether a game may begin there, as the last request for one still counts."""
     return entry.game_requested and not entry.games and not is_due(entry.due_at, now)
-
-
-def _plain(secret: SecretStr | None) -> str | None:
-    return None if secret is None else secret.get_secret_value()

@@ -273,3 +273,8 @@ class TournamentConfig(Section):
     id: Annotated[Text, AfterValidator(_arena_id)]
     team: Annotated[Text, AfterValidator(_team_id)] | None = None
     password: SecretStr | None = None
+
+    @property
+    def plain_password(self) -> str | None:
+        """The password as Lichess gets it."""
+        return None if self.password is None else self.password.get_secret_value()

@@ -36,6 +36,22 @@ def test_a_limit_does_not_end_a_tournament_and_the_pause_after_it_grows(desk: De
     assert list(desk.rows) == [ARENA]
 
 
+def test_a_request_that_a_rate_limit_holds_back_beyond_the_end_is_withdrawn(desk: Desk) -> None:
+    """The bot kept a slot for an arena that was over, for up to ten minutes."""
+    desk.enter(lasts_s=60)
+    desk.hand.now += 50
+    desk.tick()
+    desk.held_back = desk.sent[-1:]
+    assert desk.held_back == [JoinTournament(ARENA, None, None, pair=True)]
+    desk.hand.now += 10
+    assert desk.tournaments.list_check_at <= desk.hand.now, "it wakes then"
+    desk.tick()
+    assert desk.held_back == []
+    assert desk.sent[-1] == ReadTournament(ARENA)
+    desk.answer(ArenaInfo(id=ARENA, isFinished=True))
+    assert list(desk.tournaments.slot_holders) == []
+
+
 def test_the_first_failure_in_a_row_is_logged(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
     limit, outage = RateLimited(timedelta(minutes=1), "Too many requests"), Unreachable("timed out")
     desk.begin_to_join(lasts_s=36_000.0)
