@@ -7,7 +7,7 @@ play on.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -77,18 +77,7 @@ def parse_game_event(line: bytes) -> StreamLine:
 
 def parse_playing(body: Any) -> tuple[GameInfo, ...]:
     """Parse the games of `/api/account/playing`, without unreadable ones. Raises UnreadableLine if none is left."""
-    if not isinstance(body, list):
-        raise UnreadableLine(f"not a list of games: {type(body).__name__}")
-    games: list[GameInfo] = []
-    unreadable: UnreadableLine | None = None
-    for game in body:
-        try:
-            games.append(_without_malformed(GameInfo, game))
-        except UnreadableLine as error:
-            unreadable = error
-    if unreadable is not None and not games:
-        raise unreadable
-    return tuple(games)
+    return _readable(body, "games", lambda game: _without_malformed(GameInfo, game))
 
 
 def parse_token_test(body: Any, token: str) -> TokenInfo | None:
@@ -112,17 +101,31 @@ def _bot(line: bytes) -> BotUser | None:
 
 
 def parse_outgoing(body: Any) -> tuple[Challenge, ...]:
-    """Parse our own challenges in `/api/challenge`. Raises UnreadableLine."""
-    if not isinstance(body, dict) or not isinstance(body.get("out"), list):
+    """Parse our own challenges in `/api/challenge`, as `parse_playing` does. Raises UnreadableLine."""
+    if not isinstance(body, dict):
         raise UnreadableLine(f"not lists of challenges: {type(body).__name__}")
-    return tuple(validated(Challenge, challenge) for challenge in body["out"])
+    return _readable(body.get("out"), "challenges", lambda challenge: validated(Challenge, challenge))
 
 
 def parse_statuses(body: Any) -> tuple[UserStatus, ...]:
-    """Parse `/api/users/status`. Raises UnreadableLine."""
+    """Parse `/api/users/status`, as `parse_playing` does. Raises UnreadableLine."""
+    return _readable(body, "users", lambda status: validated(UserStatus, status))
+
+
+def _readable(body: Any, what: str, parse: Callable[[Any], _Model]) -> tuple[_Model, ...]:
+    """Parse a list, without unreadable items. Raises UnreadableLine if none is left."""
     if not isinstance(body, list):
-        raise UnreadableLine(f"not a list of users: {type(body).__name__}")
-    return tuple(validated(UserStatus, status) for status in body)
+        raise UnreadableLine(f"not a list of {what}: {type(body).__name__}")
+    found: list[_Model] = []
+    unreadable: UnreadableLine | None = None
+    for item in body:
+        try:
+            found.append(parse(item))
+        except UnreadableLine as error:
+            unreadable = error
+    if unreadable is not None and not found:
+        raise unreadable
+    return tuple(found)
 
 
 def parse_chat(body: bytes) -> tuple[ChatLine, ...]:

@@ -166,6 +166,17 @@ def test_one_unreadable_game_hides_no_other_in_progress(unreadable: object) -> N
     assert [info.game_id for info in games] == ["abcd1234"]
 
 
+@pytest.mark.parametrize("unreadable", [None, 5, {}, {"id": None}])
+def test_one_unreadable_user_or_challenge_hides_no_other(unreadable: object) -> None:
+    """One challenge by hand kept ours from being found and withdrawn, and one user kept the bot from any challenge."""
+    users = parsing.parse_statuses([unreadable, {"id": "rival", "online": True}])
+    sent = parsing.parse_outgoing({"out": [unreadable, read("challenge-outgoing.json")]})
+    assert ([it.id for it in users], len(sent)) == (["rival"], 1)
+    for parse, body in ((parsing.parse_statuses, [unreadable]), (parsing.parse_outgoing, {"out": [unreadable]})):
+        with pytest.raises(UnreadableLine):
+            parse(body)
+
+
 def test_a_game_id_may_have_either_key() -> None:
     info = events.GameInfo.model_validate({"id": "abcd1234", "variant": {"key": "standard"}})
     assert info.game_id == "abcd1234"
