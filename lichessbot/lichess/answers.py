@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
-from pydantic import AliasPath, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import AliasChoices, AliasPath, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from lichessbot.lichess.enums import ULTRA_BULLET, Colour, ExactClock, GameStatus, Variant
 from lichessbot.lichess.models import BOT_TITLE, LATEST_MS, Id, Number, Payload, Shown, UserId, WholeNumber
 
+# A single arena has the key, in lists of arenas an object has it.
+_VARIANT: Final = AliasChoices(AliasPath("variant", "key"), "variant")
 _LONGEST_WAIT_S: Final = timedelta(days=366).total_seconds()
 
 
@@ -78,7 +80,7 @@ class ArenaInfo(Payload):
 
     id: Id
     full_name: Shown = Field(default="", alias="fullName")
-    variant: Shown = "standard"
+    variant: Shown = Field(default="standard", validation_alias=_VARIANT)
     """As Lichess names it, also if all games begin from a position: see `game_variant`."""
     position: Any = None
     initial_s: Number | None = Field(default=None, validation_alias=AliasPath("clock", "limit"))

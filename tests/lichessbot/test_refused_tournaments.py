@@ -101,12 +101,13 @@ def test_a_denied_token_does_not_end_a_tournament(desk: Desk) -> None:
     ("facts", "why"),
     [
         ({"variant": "atomic", "clock": {"limit": 30, "increment": 0}}, ""),
+        ({"variant": {"key": "atomic", "name": "Atomic"}}, ""),
         ({"variant": "crazyhouse"}, "a variant that the engine plays (standard, atomic), found crazyhouse"),
         ({"variant": "draughts"}, "a variant that the engine plays (standard, atomic), found draughts"),
         ({"position": {"fen": "x"}}, "a variant that the engine plays (standard, atomic), found fromPosition"),
         ({"clock": {"limit": 15, "increment": 0}}, "bullet or slower, found 0.25+0, which is ultraBullet"),
     ],
-    ids=["good", "other variant", "unknown variant", "from a position", "too fast"],
+    ids=["good", "an object", "other variant", "unknown variant", "from a position", "too fast"],
 )
 def test_an_arena_is_joined_only_if_its_games_can_be_played(
     desk: Desk, caplog: pytest.LogCaptureFixture, facts: dict[str, object], why: str
