@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
-from pydantic import AliasChoices, AliasPath, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    AliasPath,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from lichessbot.lichess.enums import ULTRA_BULLET, Colour, ExactClock, GameStatus, Variant
 from lichessbot.lichess.models import BOT_TITLE, LATEST_MS, Id, Number, Payload, Shown, UserId, WholeNumber
@@ -56,7 +64,7 @@ class Account(Payload):
 class BotUser(Account):
     """One of the bots that are online."""
 
-    id: Id
+    id: Annotated[Id, AfterValidator(str.lower)]
 
 
 class UserStatus(Payload):

@@ -302,7 +302,7 @@ def bot_line(name: str, **fields: Any) -> bytes:
 
 def test_readable_lines_of_online_bots_are_returned(lichess: ScriptedLichess, api: LichessClient) -> None:
     rated = bot_line("rated", perfs={"blitz": {"rating": 1700}, "storm": {"runs": 3}})
-    lines = [rated + b"\n", b"not json\n", bot_line("../strange") + b"\n", bot_line("last")]
+    lines = [rated + b"\n", b"not json\n", bot_line("../strange") + b"\n", bot_line("Last")]
     lichess.answer("/api/bot/online", Reply(lines=lines))
     bots = api.online_bots()
     assert [(bot.id, bot.rating("blitz"), bot.rating("storm")) for bot in bots] == [
