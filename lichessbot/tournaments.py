@@ -150,11 +150,19 @@ class Tournaments:
             entry.wish = wish   # perhaps with another team or password
 
     def stop(self, *, is_ending: bool = False) -> None:
-        """Leave every tournament until `resume` or the next start. `is_ending`: do not retry, as the process ends."""
-        self._stopping, self._is_ending = True, is_ending
+        """Play in no tournament until `resume` or the next start. `is_ending`: do not retry, as the process ends.
+
+        One to come is not left: Lichess pairs nobody there who does not ask, but joins only so many anew in a day.
+        """
+        self._stopping, self._is_ending, now = True, is_ending, time.monotonic()
+        forgotten_at = now + self._timeouts.tournament_forgets.total_seconds()
         for entry in list(self._entries.values()):
-            self._leave(entry)
-            entry.due_at = time.monotonic()  # a retry may be due much later
+            if entry.stage is not _Stage.LEAVING and entry.starts_at is not None and entry.starts_at > forgotten_at:
+                self._take_back(entry)
+                self._forget(entry)
+            else:
+                self._leave(entry)
+                entry.due_at = now  # a retry may be due much later
 
     def resume(self, configured: Iterable[TournamentConfig]) -> None:
         """Take part again after `stop`."""
@@ -336,21 +344,15 @@ class Tournaments:
             return
         if entry.starts_at is None:
             self._log.info(
-                "tournament",
-                tournament=entry.wish.tournament_id,
-                name=info.full_name,
-                starts_in_s=info.seconds_to_start,
-                ends_in_s=info.seconds_to_finish,
-            )
+                "tournament", tournament=entry.wish.tournament_id, name=info.full_name,
+                starts_in_s=info.seconds_to_start, ends_in_s=info.seconds_to_finish,
+            )  # fmt: skip
         entry.starts_at = now + (info.seconds_to_start or 0.0)
         entry.ends_at = None if info.seconds_to_finish is None else now + info.seconds_to_finish
-        match entry.stage:
-            case _Stage.JOINED | _Stage.JOINING:
-                entry.due_at = self._next_request_at(entry, now)
-            case _Stage.UNREAD:
-                entry.stage, entry.due_at = _Stage.JOINING, now
-            case _Stage.LEAVING:
-                entry.due_at = now
+        is_entered = entry.stage in (_Stage.JOINING, _Stage.JOINED)
+        entry.due_at = self._next_request_at(entry, now) if is_entered else now
+        if entry.stage is _Stage.UNREAD:
+            entry.stage = _Stage.JOINING
 
     def _next_request_at(self, entry: _Entry, now: float) -> float:
         """Return when to send the next request: at the start, then before Lichess forgets the last one, or at the end.

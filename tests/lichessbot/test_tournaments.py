@@ -53,6 +53,21 @@ def test_the_answer_to_a_read_before_a_pause_does_not_hide_that_a_join_is_under_
     assert desk.tournaments.wake_at is None
 
 
+@pytest.mark.parametrize(("starts_in_s", "is_left"), [(61, False), (59, True)])
+def test_an_arena_to_come_is_not_left_at_a_stop_unless_lichess_may_still_pair_us(
+    desk: Desk, starts_in_s: float, is_left: bool
+) -> None:
+    """Some restarts in a row used up what Lichess lets an account join in an hour."""
+    desk.wait_for_start(starts_in_s)
+    desk.tournaments.stop()
+    desk.tick()
+    assert (desk.sent[-1] == LeaveTournament(ARENA)) == desk.tournaments.is_leaving_any == is_left
+    desk.restart()
+    desk.tournaments.want(())
+    desk.tick()
+    assert desk.sent[-1] == ReadTournament(ARENA)
+
+
 def test_an_arena_is_asked_for_nothing_while_a_request_has_no_answer(desk: Desk) -> None:
     desk.enter()
     desk.wait(50)
