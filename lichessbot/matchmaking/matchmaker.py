@@ -48,7 +48,7 @@ from lichessbot.matchmaking.outgoing_challenge import (
     Withdrawn,
 )
 from lichessbot.matchmaking.quota import Quota
-from lichessbot.matchmaking.rematch import PendingRematches, rematch_after
+from lichessbot.matchmaking.rematch import PendingRematches, no_show, rematch_after
 from lichessbot.matchmaking.selection import Knowledge, Proposal, match_type_of, proposals
 from lichessbot.storage.store import LimitedAction, Store
 from lichessbot.timeouts import Timeouts, earliest
@@ -255,7 +255,9 @@ class Matchmaker:
     # Rematches
 
     def game_over(self, game: FinishedGame) -> None:
-        """Offer a rematch soon, if the configuration wants one after this game."""
+        """Offer a rematch soon, if the configuration wants one after this game; let a bot rest that never moved."""
+        if (unplayed := no_show(game)) is not None:
+            self._remember(unplayed, Failure.UNANSWERED)
         played = self._store.times_done(game.game_id, LimitedAction.REMATCH)
         proposal = rematch_after(game, self._config().rematch, played)
         if proposal is not None and not self._stopping:

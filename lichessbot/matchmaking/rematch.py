@@ -1,4 +1,4 @@
-"""Rematches that we offer: after which game, to what terms, and when.
+"""What follows from a game that is over: rematches that we offer, and bots that did not begin to play.
 
 Lichess lets bots offer a rematch only as a new challenge. Time is passed in, in monotonic seconds. Whether the offer is
 sent, as slots and quotas allow, is decided elsewhere.
@@ -29,14 +29,29 @@ def rematch_after(game: FinishedGame, config: RematchConfig, played: int) -> Pro
         return None
     if not game.was_watched or not game.was_played or game.status in _NOT_AFTER:
         return None
-    if them.id is None or full.tournament_id is not None:
+    terms = _terms_of(game, game.colour.other)
+    if them.id is None or terms is None:
         return None
+    return Proposal(them.id, terms, is_bot=them.is_bot, rematch_of=full.id)
+
+
+def no_show(game: FinishedGame) -> Proposal | None:
+    """Return a game that was aborted because a bot never made its first move; None if it was another."""
+    them, waited_for_them = game.opponent, game.plies == (1 if game.colour is Colour.WHITE else 0)
+    terms = _terms_of(game, game.colour)
+    if not them.is_bot or them.id is None or terms is None or not game.was_watched:
+        return None
+    return Proposal(them.id, terms) if game.status is GameStatus.ABORTED and waited_for_them else None
+
+
+def _terms_of(game: FinishedGame, colour: Colour) -> Terms | None:
+    """Return the terms of a challenge of ours to such a game; None in a tournament and where we make none."""
+    full = game.full
     clock = _offered_clock(full.clock.exact) if full.clock else None
     variant = next((it for it in PROPOSABLE_VARIANTS if it == full.variant.key), None)
-    if clock is None or variant is None:
+    if clock is None or variant is None or full.tournament_id is not None:
         return None
-    terms = Terms(variant, clock, full.rated, game.colour.other)
-    return Proposal(them.id, terms, is_bot=them.is_bot, rematch_of=full.id)
+    return Terms(variant, clock, full.rated, colour)
 
 
 def _offered_clock(clock: ExactClock) -> ExactClock | None:

@@ -22,7 +22,7 @@ from lichessbot.lichess.commands import (
     ReadRatings,
     ReadStatuses,
 )
-from lichessbot.lichess.enums import Colour, DeclineReason
+from lichessbot.lichess.enums import Colour, DeclineReason, GameStatus
 from lichessbot.lichess.models import ChallengeDeclined, GameFull, GameInfo
 from lichessbot.matchmaking.known_bots import BotGame, BotGames
 from lichessbot.storage.database import Database, read_only
@@ -89,6 +89,17 @@ def test_rematches_that_waited_too_long_for_an_open_challenge_are_logged(
     for number in (1, 2):
         fields = f"game=game000{number} opponent=player{number}"
         assert f'{fields} reason="another challenge was open or about to be sent"' in caplog.text
+
+
+@pytest.mark.parametrize(("plies", "is_challenged"), [(0, True), (1, False)])
+def test_a_bot_that_accepted_and_never_moved_is_left_alone(store: Store, plies: int, is_challenged: bool) -> None:
+    """It got the second game of the pair at once, and another slot and bot game were lost."""
+    hall = Hall(store)
+    game = finished(status=GameStatus.ABORTED, black={"id": "rival", "title": "BOT"})
+    hall.lobby.game_over(replace(game, plies=plies))
+    hall.hear(ReadRatings(), US)
+    hall.hear(ReadBots(), (BotUser(id="rival", username="Rival"),))
+    assert isinstance(hall.outbox.sent[-1], ReadStatuses) is is_challenged
 
 
 @pytest.mark.parametrize(("is_declined", "counted"), [(False, 1), (True, 0)])

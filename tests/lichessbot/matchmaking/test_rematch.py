@@ -11,7 +11,7 @@ from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Variant
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import GameFull
-from lichessbot.matchmaking.rematch import PendingRematches, rematch_after
+from lichessbot.matchmaking.rematch import PendingRematches, no_show, rematch_after
 from lichessbot.matchmaking.selection import Proposal
 from lichessbot.timeouts import Timeouts
 
@@ -66,6 +66,26 @@ def test_rematches_in_a_row_are_limited(most: int, played: int, offered: bool) -
 )  # fmt: skip
 def test_a_rematch_needs_a_game_that_was_played_to_its_end(status: GameStatus, offered: bool) -> None:
     assert (rematch_after(finished(status=status), ALL, 0) is not None) is offered
+
+
+@pytest.mark.parametrize(
+    ("colour", "plies", "title", "status", "is_theirs"),
+    [
+        (Colour.WHITE, 1, "BOT", GameStatus.ABORTED, True),
+        (Colour.BLACK, 0, "BOT", GameStatus.ABORTED, True),
+        (Colour.WHITE, 0, "BOT", GameStatus.ABORTED, False),
+        (Colour.BLACK, 1, "BOT", GameStatus.ABORTED, False),
+        (Colour.WHITE, 1, "", GameStatus.ABORTED, False),
+        (Colour.WHITE, 1, "BOT", GameStatus.RESIGN, False),
+    ],
+)
+def test_a_bot_that_never_moved_is_told_from_one_that_waited_for_us(
+    colour: Colour, plies: int, title: str, status: GameStatus, is_theirs: bool
+) -> None:
+    game = replace(finished(colour, status, title), plies=plies)
+    terms = Terms(Variant.STANDARD, ExactClock(180, 2), rated=True, colour=colour)
+    assert no_show(game) == (Proposal("anna", terms) if is_theirs else None)
+    assert no_show(replace(game, was_watched=False)) is None
 
 
 @pytest.mark.parametrize(
