@@ -290,6 +290,10 @@ class Engine:
             score = evaluation_of(board.variant, network).python_evaluate(board.position, extra)
         return score if board.turn == "white" else -score
 
+    def provide_memory(self) -> None:
+        """Have the system provide the memory of a large, empty transposition table, before a search waits for it."""
+        self._table.provide_memory()
+
     def clear_hash(self) -> None:
         """Empty the transposition table."""
         self._table.clear()

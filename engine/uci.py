@@ -110,7 +110,7 @@ class Uci:
         self._perft_stopped = Event()
         self._commands: dict[str, Callable[[list[str]], None]] = {
             "uci": self._uci,
-            "isready": lambda words: self._say("readyok"),
+            "isready": lambda words: self._get_ready(),
             "ucinewgame": self._new_game,
             "position": self._set_position,
             "setoption": self._set_option,
@@ -163,6 +163,12 @@ class Uci:
             self._say(f"option name {name} type {option.kind}")
         self._say(f"info string engine runs {describe_build()}; evaluation: {self._engine.describe_evaluation()}")
         self._say("uciok")
+
+    def _get_ready(self) -> None:
+        """Do what would delay the next search, unless one is running, which also has done it."""
+        if self._search is None:
+            self._engine.provide_memory()
+        self._say("readyok")
 
     def _new_game(self, words: list[str]) -> None:
         self._stop()

@@ -34,6 +34,7 @@ cdef class TranspositionTable:
     cdef u64[::1] slots
     cdef u64 buckets
     cdef int age
+    cdef bint is_untouched
     cdef void prefetch(self, u64 key) noexcept nogil
     cdef u64 probe(self, u64 key) noexcept nogil
     cdef void store(self, u64 key, int move, int score, int depth, int bound, int raw_eval, bint on_pv) noexcept nogil

@@ -1,6 +1,7 @@
 """Searches over UCI: pondering, several lines, stops, deadlines and what is reported."""
 
 import re
+import sys
 import time
 from io import StringIO
 from threading import Thread
@@ -13,6 +14,7 @@ import pytest
 from engine.facade import Board, Engine, RunningSearch
 from engine.uci import Uci
 from tests.engine.uci_session import Session, converse, converse_with_process
+from tests.processes import resident_kib
 
 
 def depth_reached(session: Session) -> int:
@@ -216,6 +218,14 @@ def test_a_move_after_the_hard_deadline_is_reported_as_late(session: Session) ->
     assert len(late) == 1
     overhead_ms = 100                                  # at most: the deadline lies before the 1500 ms by so much
     assert 400 <= int(late[0].split()[-2]) <= (time.perf_counter() - started) * 1000 - 1500 + overhead_ms
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of a process from /proc")
+@pytest.mark.parametrize("command", ["setoption name Hash value 100", "setoption name Clear Hash", "ucinewgame"])
+def test_a_large_table_gets_its_memory_before_the_search(command: str, session: Session) -> None:
+    session.ask("setoption name Hash value 100\ngo nodes 100", "bestmove")
+    session.ask(f"{command}\nisready", "readyok")
+    assert resident_kib(session.child.pid) > 100 << 10
 
 
 def test_a_huge_halfmove_clock_gives_sane_scores(session: Session) -> None:
