@@ -205,7 +205,7 @@ class Engine:
         self._table.resize(hash_mb)
 
     def set_threads(self, threads: int) -> None:
-        """Search with this many threads. A node limit counts the nodes of the first thread only.
+        """Search with this many threads, among which a node limit is divided equally.
 
         Raises ValueError for less than one.
         """

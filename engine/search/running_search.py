@@ -86,7 +86,7 @@ class RunningSearch:
         tablebase: Tablebase,
         style: StyleBonus | None = None,
     ) -> None:
-        """Search with one thread for each of `histories`; they share the table and this board's network."""
+        """Search with one thread for each of `histories`; they share the table, this board's network and the nodes."""
         self.limits = task.limits
         self._board = board
         self._table = table
@@ -104,10 +104,12 @@ class RunningSearch:
             prober = tablebase.prober(position)
             return Search(position, table, history, time_manager, nodes, network, prober, style=style)
 
-        self._search = search(histories[0], self._time_manager, task.limits.nodes or 0)
+        used = histories[: task.limits.nodes]      # each thread searches at least one node
+        share = (task.limits.nodes or 0) // len(used)
+        self._search = search(histories[0], self._time_manager, share)
         self._search_without_clock = partial(search, histories[0], TimeManager())
         self._stopped_by_caller = False
-        self._helpers = [search(history, TimeManager(), 0) for history in histories[1:]]
+        self._helpers = [search(history, TimeManager(), share) for history in used[1:]]
         self._last: SearchReport | None = None
         self._piece_count = board.piece_count
 

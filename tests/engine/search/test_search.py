@@ -318,8 +318,7 @@ def test_stop_before_the_search_runs_allows_no_more_nodes() -> None:
     assert search.run().best_move == engine.go(Limits(nodes=1)).best_move
 
 
-def test_several_threads_search_more_and_end_together() -> None:
-    """The node limit counts those of the first thread; the report counts those of all threads."""
+def test_several_threads_share_the_nodes_and_end_together() -> None:
     engine = Engine(hash_mb=16)
     engine.set_threads(4)
     search = engine.begin(Limits(nodes=100_000))
@@ -329,9 +328,17 @@ def test_several_threads_search_more_and_end_together() -> None:
             time.sleep(0.001)
 
     together = search.run(wait_for_the_others)
-    assert together.report.nodes > 100_000
+    assert 100_000 // 4 < together.report.nodes <= 100_000
     assert together.best_move in Board().legal_moves()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("search-")]
+
+
+def test_fewer_nodes_than_threads_are_not_exceeded() -> None:
+    engine = Engine(hash_mb=1)
+    engine.set_threads(8)
+    search = engine.begin(Limits(nodes=3))
+    search.run()
+    assert sum(thread.node_count() for thread in (search._search, *search._helpers)) <= 3
 
 
 def test_no_further_thread_is_started_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
