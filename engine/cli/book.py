@@ -10,6 +10,7 @@ from engine.book.book_statistics import POINTS, BookStatistics, PlayedGame
 from engine.book.opening_book import Book, InvalidBook, review_book, write
 from engine.cli.parameters import (
     FILE,
+    FOLDER,
     POSITIVE,
     VARIANT,
     board_argument,
@@ -69,7 +70,7 @@ def _add_game(statistics: BookStatistics, game: Game) -> bool:
 
 
 @book.command(short_help="Make a book from games of the engine against itself.")
-@click.argument("folder", type=FILE)
+@click.argument("folder", type=FOLDER)
 @click.option("--games", type=POSITIVE, default=1000, help="Games in all.")
 @click.option("--seed", type=int, default=GrowingPlan.seed, help="Another seed plays other games.")
 @workers_option

@@ -27,6 +27,7 @@ RATING = click.IntRange(RATINGS[0], RATINGS[-1])
 DEPTH = click.IntRange(1, 100)
 SHALLOW_DEPTH = click.IntRange(1, 20)
 FILE = click.Path(path_type=Path)
+FOLDER = click.Path(path_type=Path, file_okay=False)    # it may be missing
 WAYS_OUT = {"--force": "`--force` replaces it", "--output": "`--output` writes elsewhere"}     # if a file exists
 MOVES = "moves"                    # stands between a position and the moves from there
 VARIANT = "engine.variant"         # of a command's board, among what click keeps for it

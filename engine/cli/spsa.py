@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from engine.cli.parameters import FILE, POSITIVE, number, work_alone, workers_option
+from engine.cli.parameters import FOLDER, POSITIVE, number, work_alone, workers_option
 from engine.core import params
 from engine.progress import ProgressDisplay
 from engine.selfplay.sprt import MatchScore, Sprt
@@ -30,7 +30,7 @@ FINAL_TEST = Sprt(0, 10)
 
 
 @click.command(short_help="Tune numbers of the search by games.")
-@click.argument("folder", type=FILE)
+@click.argument("folder", type=FOLDER)
 @click.option("--games", type=POSITIVE, default=30_000, help="Games in all, two of each opening.")
 @click.option("--nodes", type=POSITIVE, default=SpsaPlan.nodes, help="Nodes per move.")
 @click.option(

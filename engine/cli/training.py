@@ -23,6 +23,7 @@ from engine.cli.exclusive import exclusive
 from engine.cli.parameters import (
     COUNT,
     FILE,
+    FOLDER,
     POSITIVE,
     is_given,
     number,
@@ -108,7 +109,7 @@ def _shards(folder: Path) -> list[Path]:
 
 
 @click.command(short_help="Play games against itself and store their positions.")
-@click.argument("folder", type=FILE)
+@click.argument("folder", type=FOLDER)
 @click.option("--games", type=POSITIVE, default=20_000, help="Games in all.")
 @click.option("--nodes", type=POSITIVE, default=SelfplayPlan.nodes, help="Nodes per move.")
 @click.option("--tree", type=COUNT, default=SelfplayPlan.tree, help=TREE)
@@ -139,7 +140,7 @@ def selfplay(
 
 
 @click.command()
-@click.argument("folder", type=FILE)
+@click.argument("folder", type=FOLDER)
 @click.option("--wdl", type=FILE, metavar="SVG", help="Also fit win, draw and loss probabilities, and draw their fit.")
 @click.option("--force", is_flag=True, help="Replace a file that exists.")
 def records(folder: Path, wdl: Path | None, force: bool) -> None:
@@ -166,7 +167,7 @@ def _fit_wdl(paths: Sequence[Path], target: Path) -> None:
 
 
 @click.command()
-@click.argument("folder", type=FILE)
+@click.argument("folder", type=FOLDER)
 @click.option("--positions", type=POSITIVE, default=4_000_000, help="Positions to use, from the last shards.")
 @click.option("--epochs", type=POSITIVE, default=TunerSettings.epochs, help="Times that each position is seen.")
 @click.option("--step", type=number(0, 100), default=TunerSettings.step_cp, help="Step at the start, in centipawns.")
@@ -224,7 +225,7 @@ def tune(
 
 
 @click.command()
-@click.argument("folder", type=FILE)
+@click.argument("folder", type=FOLDER)
 @output_options(None, "The network to write; card and curve go beside it.")
 @click.option("--begin", metavar="NET", help="Network to start from, or `<shipped>`; its shape is the default.")
 @click.option("--newest", type=POSITIVE, default=MAX_POSITIONS, help="Positions to use, from the last shards.")
@@ -287,7 +288,7 @@ def match(
 
 
 @click.command(short_help="Play, train, compare; repeat with the better network.")
-@click.argument("folder", type=FILE)
+@click.argument("folder", type=FOLDER)
 @click.option("--generations", type=POSITIVE, required=True, help="Generations in all.")
 @click.option("--minutes", type=number(0, 100_000), required=True, help="Self-play per generation.")
 @click.option("--nodes", type=POSITIVE, default=LoopPlan.nodes, help="Nodes per move of self-play.")

@@ -174,6 +174,16 @@ def test_a_folder_is_no_file_to_write(force: tuple[str, ...], here: Path, capsys
     assert capsys.readouterr().err == "cannot write there: it is a folder; name a file in it\n"
 
 
+@pytest.mark.parametrize("command", [("selfplay",), ("records",), ("tune",), ("spsa",), ("book", "grow")])
+def test_a_file_is_no_folder_to_work_in(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("games.pgn").touch()
+    assert run((*command, "games.pgn")) == 2
+    assert capsys.readouterr().err.endswith("Invalid value for 'FOLDER': Directory 'games.pgn' is a file.\n")
+
+
 def test_a_folder_that_cannot_be_written_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
