@@ -1,8 +1,8 @@
 """The outbox: every command leaves through it, on a thread for each game's moves, one for chat and one for the rest.
 
 Each thread has its own HTTP session, so that a slow request delays neither another game's move nor, if it is a chat
-line, an acceptance. Commands other than moves go one at a time, by priority, as often as the rate limiter allows. Must
-not know: what a command does.
+line, an acceptance. Commands other than moves go one at a time, by priority, as often as the rate limiter allows.
+Without a free thread for a game, its moves go first among them. Must not know: what a command does.
 """
 
 import threading
@@ -55,15 +55,15 @@ class Outbox:
     def tick(self) -> None:
         """Give up a request whose answer never ends, and send the waiting commands on a new thread.
 
-        Also start the threads that could not be started when their first command was queued.
+        Also start a thread that could not be started when its first command was queued.
         """
         for name, sender in list(self._shared.items()):
             if (waiting := sender.abandon_if_stuck()) is not None:
                 del self._shared[name]
                 if waiting:
                     self._shared_sender(name).take_over(waiting)
-        for it in (*self._shared.values(), *self._move_senders.values()):
-            self._start(it)
+        for sender in self._shared.values():
+            self._start(sender)
 
     def send(
         self, command: Command, after: timedelta = timedelta(), recorded: threading.Event | None = None
@@ -74,13 +74,15 @@ class Outbox:
         `record_patience`: a slow disk must not hold up a game.
         """
         if isinstance(command, SendMove):
-            mover = self._move_sender(command)
-            mover.send(command, recorded)
-            self._start(mover)
-        else:
-            shared = self._shared_sender(_CHAT if isinstance(command, Say) else _COMMANDS)
-            shared.send(command, after, recorded)
-            self._start(shared)
+            for shared in self._shared.values():
+                shared.drop(lambda it: isinstance(it, SendMove) and it.is_for(command.game_id))
+            if self._start(mover := self._move_sender(command)):
+                mover.send(command, recorded)
+                return
+        # Also a move whose game gets no thread: it cannot wait until another game ends.
+        shared = self._shared_sender(_CHAT if isinstance(command, Say) else _COMMANDS)
+        shared.send(command, after, recorded)
+        self._start(shared)
 
     @property
     def pause_s(self) -> float:
@@ -94,7 +96,7 @@ class Outbox:
         in_hand = (pending for sender in self._shared.values() for pending in sender.in_hand)
         now = time.monotonic()
         kinds = Counter(pending.command.kind() for pending in in_hand if pending.due_at <= now)
-        return Counter({**kinds, SendMove.kind(): moves}) if moves else kinds
+        return kinds + Counter({SendMove.kind(): moves})
 
     @property
     def is_talking(self) -> bool:
@@ -154,10 +156,9 @@ class Outbox:
             sender = self._shared[name] = _SharedSender(name, api, self._emit, self._rate_limiter, self._timeouts)
         return sender
 
-    def _start(self, sender: threading.Thread) -> None:
-        """Start a thread unless it was started; without a free thread or memory, leave it to the next `tick`."""
-        if sender.ident is None:
-            try_start(sender, self._log)
+    def _start(self, sender: threading.Thread) -> bool:
+        """Start a thread unless it was started; return whether it runs, as the system may refuse it."""
+        return sender.ident is not None or try_start(sender, self._log)
 
 
 class _MoveSender(threading.Thread):
@@ -397,7 +398,7 @@ class _SharedSender(threading.Thread):
         now = time.monotonic()
         if command.expires and now >= pending.deadline:
             return CommandFailed(command, Unreachable("not sent: too late to be useful"), pending.perhaps_done)
-        wait_s = self._rate_limiter.ask(command.purpose)
+        wait_s = 0.0 if isinstance(command, SendMove) else self._rate_limiter.ask(command.purpose)
         if wait_s > 0:
             pending.wait_until(now + wait_s)
             return None
