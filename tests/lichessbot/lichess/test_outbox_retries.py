@@ -410,11 +410,13 @@ def test_closing_ends_the_threads_and_later_commands_get_new_ones(
     """The sessions are closed once our name is known, which new ones say."""
     lichess.answer("/api/account", Reply(body=ACCOUNT))
     lichess.answer(MOVE_PATH, Reply())
+    of_others = set(threading.enumerate())  # those of the test before may still be ending
     for _ in range(2):
         outbox.send(ReadAccount())
         outbox.send(MOVE)
         assert all(isinstance(answer(inbox), CommandDone) for _ in range(2))
-        threads = [it for it in threading.enumerate() if it.name in ("commands", f"moves-{MOVE.game_id}")]
+        ours = set(threading.enumerate()) - of_others
+        threads = [it for it in ours if it.name in ("commands", f"moves-{MOVE.game_id}")]
         outbox.close()
         for thread in threads:
             thread.join(PATIENCE_S)
