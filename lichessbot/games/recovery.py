@@ -65,13 +65,12 @@ class GameRecovery:
     def list_came(self, playing: Container[str]) -> list[GameInfo]:
         """Note the list from Lichess; return the left-over games that it lacks, once: their streams tell the end.
 
-        A list of many correspondence games may lack some that go on: these are visited, too. Games that were joined
-        without a list have been played or ended since.
+        Until then they stay left over in the records, for the next process if this one is killed. A list of many
+        correspondence games may lack some that go on: these are visited, too. Games that were joined without a list
+        have been played or ended since.
         """
         missing = [info for info in self.unjoined if info.game_id not in playing]
         self._left_over, self._left_over_by_days, self._waits_for_list = [], [], False
-        for info in missing:
-            self._store.note_left(info.game_id)
         return missing
 
     def begin(self, now: float) -> list[GameInfo]:
