@@ -186,6 +186,20 @@ def test_a_fault_of_an_option_says_once_where_it_stands(rude_engine: Path) -> No
     assert of_heir.text.startswith("file.yml:3: profiles #1.engine.uci_options.Wit: the engine offers no such option")
 
 
+@pytest.mark.parametrize(("hash_mb", "memory_mb", "faults"), [
+    (64, 64, []), (8, 4096, ["engine.hash_mb: expected a whole number from 16 to 1024, found 8"]),
+])  # fmt: skip
+def test_a_hash_table_that_only_the_machine_makes_too_small_is_no_fault(
+    rude_engine: Path, hash_mb: int, memory_mb: int, faults: list[str]
+) -> None:
+    command = (sys.executable, str(rude_engine), "roomy")
+    engine = EngineConfig.model_validate({"command": command, "hash_mb": hash_mb})
+    config = Config(engine=engine, challenge=ChallengeConfig(variants=(Variant.STANDARD,)))
+    inbox: Inbox = SimpleQueue()
+    test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1), machine=Machine(1, memory_mb))
+    assert [fault.text for fault in test.judge(heard(inbox))] == faults
+
+
 @pytest.mark.parametrize(
     ("manner", "engine", "faults"),
     [
