@@ -120,12 +120,13 @@ def read_body(
 def network_error(error: BaseException) -> str:
     """Return the innermost cause of an error that there are plain words for, else the innermost one."""
     known: str | None = None
+    way = "no connection through the proxy: " if isinstance(error, requests.exceptions.ProxyError) else ""
     inner: BaseException | None = error
     while inner is not None:
         error = inner
         known = _in_words(error) or known
         inner = error.__cause__ or error.__context__
-    return known or f"{error.__class__.__name__}: {error}"
+    return way + (known or f"{error.__class__.__name__}: {error}")
 
 
 def _in_words(error: BaseException) -> str | None:
@@ -141,6 +142,8 @@ def _in_words(error: BaseException) -> str | None:
             return "no TLS connection (http behind an https address?)"
         case ssl.SSLError(reason=str(reason)):
             return f"no TLS connection: {reason.replace('_', ' ').lower()}"
+        case OSError(errno=int(), strerror=str(reason)):  # such as no route to host
+            return reason[:1].lower() + reason[1:]
     return None
 
 

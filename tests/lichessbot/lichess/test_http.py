@@ -1,5 +1,6 @@
 """What the operator is told of connections that fail, on real sockets."""
 
+import errno
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -65,8 +66,17 @@ def test_a_broken_answer_is_told_in_words(serve: Serve, scheme: str, answered: b
     [
         (IncompleteRead(b""), ValueError("invalid literal for int() with base 16: b''"), BROKEN_OFF),
         (ContentDecodingError(), DecodeError("failed to decode it"), "an answer that cannot be decompressed"),
+        (requests.ConnectionError(), OSError(errno.EHOSTUNREACH, "No route to host"), "no route to host"),
     ],
 )
 def test_an_error_is_told_by_its_first_cause_with_plain_words(error: Exception, cause: Exception, words: str) -> None:
     error.__cause__ = cause
     assert network_error(error) == words
+
+
+def test_a_proxy_that_does_not_answer_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        proxy = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    with configured(requests.Session(), proxy) as session, pytest.raises(requests.RequestException) as caught:
+        session.get("https://lichess.org/", timeout=PATIENCE_S)
+    assert network_error(caught.value) == "no connection through the proxy: connection refused"
