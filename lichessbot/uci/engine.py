@@ -69,7 +69,7 @@ class UciEngine:
         self.name = ""
         """The name that the engine reports; empty before that."""
         self.complaints: tuple[str, ...] = ()
-        """Why it does not accept parts of `config`; complete before its first answer."""
+        """Why it does not accept parts of `config`, for the startup check; complete before its first answer."""
         self._game_id = game_id
         self._emit = emit
         self._log = EventLog(game_id)
@@ -300,8 +300,6 @@ class UciEngine:
         self._introduced = True
         self._variant_names = {it: uci_name(self._options, it) for it in announced_variants(self._options)}
         self.complaints = tuple(self._options.complaints(self.config))
-        for complaint in self.complaints:
-            self._log.warning("engine.option", complaint=complaint)
         self._alarm.cancel(self._kill_silent)
         self._alarm.plan(self._loading_s, self._kill_silent)
         self._write(*self._options.settings(self.config), "ucinewgame", "isready")

@@ -190,7 +190,7 @@ def test_a_fault_of_an_option_says_once_where_it_stands(rude_engine: Path) -> No
     (64, 64, []), (8, 4096, ["engine.hash_mb: expected a whole number from 16 to 1024, found 8"]),
 ])  # fmt: skip
 def test_a_hash_table_that_only_the_machine_makes_too_small_is_no_fault(
-    rude_engine: Path, hash_mb: int, memory_mb: int, faults: list[str]
+    rude_engine: Path, caplog: pytest.LogCaptureFixture, hash_mb: int, memory_mb: int, faults: list[str]
 ) -> None:
     command = (sys.executable, str(rude_engine), "roomy")
     engine = EngineConfig.model_validate({"command": command, "hash_mb": hash_mb})
@@ -198,6 +198,7 @@ def test_a_hash_table_that_only_the_machine_makes_too_small_is_no_fault(
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1), machine=Machine(1, memory_mb))
     assert [fault.text for fault in test.judge(heard(inbox))] == faults
+    assert "hash_mb" not in caplog.text, "games log nothing of it either"
 
 
 @pytest.mark.parametrize(
