@@ -6,6 +6,7 @@ opens the file again.
 
 import fcntl
 import os
+import pwd
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -220,8 +221,16 @@ def state_folder(configured: Path | None, config_file: Path | None, environment:
         return (config_file.parent if config_file else Path()) / configured
     if given := environment.get("STATE_DIRECTORY", "").partition(":")[0]:
         return Path(given)
-    home = environment.get("XDG_STATE_HOME") or environment.get("HOME", "") + "/.local/state"
+    home = environment.get("XDG_STATE_HOME") or (environment.get("HOME") or _home_of_user()) + "/.local/state"
     return Path(home) / "lichessbot"
+
+
+def _home_of_user() -> str:
+    """Return the user's home folder if the environment names none, as under an init script or `env -i`."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return "/"
 
 
 def newer_than_ours(folder: Path) -> str | None:

@@ -1,7 +1,9 @@
 """Where the token comes from, and that it is never shown."""
 
+import pwd
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -98,11 +100,13 @@ def test_a_token_of_a_wrong_type_is_not_called_missing_too(file: Path) -> None:
         ("", {"STATE_DIRECTORY": "/var/lib/lichessbot:/var/lib/more", "XDG_STATE_HOME": "/x"}, "/var/lib/lichessbot"),
         ("", {"XDG_STATE_HOME": "/x", "HOME": "/home/me"}, "/x/lichessbot"),
         ("", {"HOME": "/home/me"}, "/home/me/.local/state/lichessbot"),
+        ("", {}, "/home/bot/.local/state/lichessbot"),
     ],
 )
-def test_the_state_folder_comes_from_config_systemd_or_xdg(
-    file: Path, text: str, environment: dict[str, str], place: str
+def test_the_state_folder_comes_from_config_systemd_xdg_or_the_user(
+    file: Path, monkeypatch: pytest.MonkeyPatch, text: str, environment: dict[str, str], place: str
 ) -> None:
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: SimpleNamespace(pw_dir="/home/bot"))
     assert str(load(file, text, WITH_TOKEN | environment).state_dir) == place.format(folder=file.parent)
 
 
