@@ -5,7 +5,6 @@ import logging
 import os
 import select
 import threading
-from contextlib import suppress
 from queue import SimpleQueue
 from typing import IO, Final
 
@@ -17,7 +16,7 @@ _PATIENCE_S: Final = 1.0
 
 
 class BackgroundHandler(logging.Handler):
-    """A handler that never waits for the stream. Lines that found no room are counted in an event `log.lost`."""
+    """A handler that never waits for the stream. Lines that were lost are counted in an event `log.lost`."""
 
     def __init__(self, stream: IO[str]) -> None:
         super().__init__()
@@ -28,6 +27,8 @@ class BackgroundHandler(logging.Handler):
             self._descriptor = None        # a stream without a file
         self._lines: SimpleQueue[str | threading.Event] = SimpleQueue()
         self._lost = 0
+        self._is_cut = False
+        """Whether a part of the last line was written, and then no more, as on a full disk."""
         self._count = threading.Lock()
         self._log = EventLog()
         self._writer = threading.Thread(target=self._write_all, name="log", daemon=True)
@@ -54,26 +55,36 @@ class BackgroundHandler(logging.Handler):
         written.wait(_PATIENCE_S)
 
     def _write_all(self) -> None:
+        works = True
         while True:
             line = self._lines.get()
             if isinstance(line, threading.Event):
                 line.set()
-            else:
-                with suppress(OSError, ValueError):    # nobody reads any more
-                    self._write(line)
-            if self._lost and self._lines.empty():     # the reader has caught up
+            elif not (works := self._is_written(line)):
+                with self._count:
+                    self._lost += 1
+            if self._lost and works and self._lines.empty():     # the reader has caught up
                 with self._count:
                     lost, self._lost = self._lost, 0
                 self._log.warning("log.lost", lines=lost)
+
+    def _is_written(self, line: str) -> bool:
+        """Write a line; return False if the disk is full or nobody reads any more."""
+        try:
+            self._write(line)
+        except (OSError, ValueError):
+            return False
+        return True
 
     def _write(self, line: str) -> None:
         if self._descriptor is None:
             self._stream.write(line)
             return
         # Not through the stream: its lock, held by a thread that waits, would end the interpreter with an error.
-        left = line.encode(errors="backslashreplace")
+        left = (b"\n" if self._is_cut else b"") + line.encode(errors="backslashreplace")
         while left:
             try:
                 left = left[os.write(self._descriptor, left) :]
+                self._is_cut = bool(left)
             except BlockingIOError:        # another program that has the terminal made it so
                 select.select((), (self._descriptor,), ())

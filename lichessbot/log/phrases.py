@@ -26,7 +26,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "config": "config: {note}",
     "memory": "memory: {note}",
     "root": "{note}",
-    "log.lost": "lines of the log lost, as nobody read them: {lines}",
+    "log.lost": "lines of the log lost, as nobody read them or the disk was full: {lines}",
     "state": "the records cannot be used: {error}",
     "refused": "cannot play: {reason}",
     "reload": "config reloaded, changed keys: {changes}",

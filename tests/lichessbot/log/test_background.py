@@ -1,5 +1,6 @@
 """The log and a reader that stalls."""
 
+import errno
 import fcntl
 import logging
 import os
@@ -8,6 +9,7 @@ import select
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import IO
 
 import pytest
@@ -73,6 +75,32 @@ def test_a_reader_that_has_gone_costs_only_the_lines(pipe: tuple[IO[bytes], IO[s
     EventLog().info("start", version="1")
     logging.getLogger().handlers[0].flush()
     assert any(thread.name == "log" for thread in threading.enumerate())
+
+
+def test_lines_that_a_full_disk_took_are_counted_and_the_one_it_cut_ends(
+    pipe: tuple[IO[bytes], IO[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, room = os.write, [30]
+
+    def write_what_fits(file: int, data: bytes) -> int:
+        if file != pipe[1].fileno():
+            return write(file, data)
+        if not room[0]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written = write(file, data[: room[0]])
+        room[0] -= written
+        return written
+
+    monkeypatch.setattr(background, "os", SimpleNamespace(write=write_what_fits))
+    for number in range(3):
+        EventLog().info("chat", number=number)
+    logging.getLogger().handlers[0].flush()
+    room[0] = 1 << 16
+    EventLog().info("chat", number=3)
+    cut, whole, lost = read_until(pipe[0], lambda text: "log.lost" in text).splitlines()
+    assert len(cut) == 30
+    assert whole.endswith("INFO chat number=3")
+    assert lost.endswith("WARNING log.lost lines=3")
 
 
 @pytest.mark.parametrize("blocks", [True, False])
