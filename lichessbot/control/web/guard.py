@@ -161,4 +161,5 @@ def _network_of(address: str) -> str:
 
 
 def answer(refusal: Refusal) -> Response:
-    return PlainTextResponse(f"{refusal.text}\n", refusal.status, dict(refusal.headers))
+    """Return the answer, which ends the connection: what follows may be a body, and not what a proxy takes it for."""
+    return PlainTextResponse(f"{refusal.text}\n", refusal.status, {"Connection": "close", **refusal.headers})

@@ -242,6 +242,20 @@ def test_a_client_without_a_complete_request_is_cut_off(
     assert daemon.get("/healthz").status == 200
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+    ],
+)  # fmt: skip
+def test_nothing_after_a_refused_request_is_taken_for_another_one(raw: Any, head: bytes) -> None:
+    connection = raw(head + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    heard = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert heard.count(b"HTTP/1.1 ") == 1
+    assert heard.startswith(b"HTTP/1.1 4")
+
+
 def test_a_client_that_does_not_read_costs_only_itself(
     daemon: Daemon, raw: Any, set_patience: Callable[[str, float], None]
 ) -> None:
