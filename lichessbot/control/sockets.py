@@ -20,11 +20,12 @@ _CHUNK_BYTES: Final = 1 << 16
 def short_address(folder: Path) -> Iterator[str]:
     """Yield an address for the socket in `folder` that is short enough, however deep the folder is. Raises OSError."""
     address = str(folder / SOCKET_NAME)
-    if len(os.fsencode(address)) <= _LONGEST_ADDRESS:
+    length = len(os.fsencode(address))
+    if length <= _LONGEST_ADDRESS:
         yield address
         return
     if not _DESCRIPTORS.exists():
-        raise OSError(f"{address} is longer than {_LONGEST_ADDRESS} bytes: use a shorter state_dir")
+        raise OSError(f"use a shorter state_dir: its socket's path has {length} bytes, at most {_LONGEST_ADDRESS} work")
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield str(_DESCRIPTORS / str(opened) / SOCKET_NAME)

@@ -21,7 +21,7 @@ from lichessbot.control import client
 from lichessbot.control.client import NoAnswer, NoDaemon
 from lichessbot.control.commands import ControlAnswer, ControlCommand
 from lichessbot.control.server import ControlServer
-from lichessbot.control.sockets import SOCKET_NAME
+from lichessbot.control.sockets import SOCKET_NAME, read_line
 from tests.fakes.main_thread import PATIENT, FakeMainThread
 from tests.patience import PATIENCE_S, until
 
@@ -195,6 +195,14 @@ def test_a_main_thread_that_is_busy_is_not_waited_for_for_ever(tmp_path: Path) -
     assert "did not answer" in answer.text
 
 
+def test_a_line_is_not_read_after_its_deadline() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(b"late\n")
+        with pytest.raises(TimeoutError):
+            read_line(ours, 100, time.monotonic() - 1.0)
+
+
 def test_a_client_gives_up_after_its_patience(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as mute:
         mute.bind(str(tmp_path / SOCKET_NAME))
@@ -242,6 +250,17 @@ def test_a_folder_too_deep_for_a_socket_address_is_served_all_the_same(tmp_path:
     main_thread.close()
     with pytest.raises(NoDaemon):
         ask(folder, ControlCommand.PAUSE)
+
+
+def test_a_folder_too_deep_is_refused_where_the_system_knows_no_shorter_address(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lichessbot.control.sockets._DESCRIPTORS", tmp_path / "none")
+    folder = tmp_path / ("deep" * 20) / ("deeper" * 20)
+    folder.mkdir(parents=True)
+    with closing(FakeMainThread(folder)), pytest.raises(NoAnswer, match="cannot be reached: use a shorter state_dir"):
+        ask(folder, ControlCommand.PAUSE)
+    assert 'control.unavailable error="use a shorter state_dir: its socket' in caplog.text
 
 
 def test_the_socket_of_a_daemon_that_was_killed_is_replaced(tmp_path: Path) -> None:
