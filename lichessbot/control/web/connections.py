@@ -60,8 +60,7 @@ class BoundedConnection(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        if self._until_read is None:
-            self._until_read = self.loop.call_later(READING_PATIENCE_S, self._cut_off)
+        self._until_read = self.loop.call_later(READING_PATIENCE_S, self._cut_off)
 
     def resume_writing(self) -> None:
         super().resume_writing()

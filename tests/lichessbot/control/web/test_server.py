@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from lichessbot import recorded_games
-from lichessbot.control.status import Activity, ChatLine, StreamStatus
+from lichessbot.control.status import Activity, ChatLine, Status, StreamStatus
 from lichessbot.control.web import server, snapshots
 from lichessbot.control.web.connections import MOST_CONNECTIONS
 from lichessbot.control.web.guard import SECURITY_HEADERS
@@ -234,12 +234,13 @@ def ended(connection: socket.socket) -> bool:
     ],
 )  # fmt: skip
 def test_a_client_without_a_complete_request_is_cut_off(
-    daemon: Daemon, raw: Any, sent: bytes, set_patience: Callable[[str, float], None]
+    daemon: Daemon, raw: Any, sent: bytes, set_patience: Callable[[str, float], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     set_patience("REQUEST", 0.5)
     assert ended(raw(sent))
     set_patience("REQUEST", PATIENCE_S)
     assert daemon.get("/healthz").status == 200
+    assert not caplog.records, "what strangers send is no news"
 
 
 @pytest.mark.parametrize(
@@ -269,6 +270,40 @@ def test_a_client_that_does_not_read_costs_only_itself(
     daemon.status = STATUS
     until(lambda: "lichessbot_pages_open 0" in daemon.get("/metrics").text)
     assert ended(lazy)
+
+
+def test_nothing_is_written_for_a_client_that_does_not_read(
+    daemon: Daemon, raw: Any, set_patience: Callable[[str, float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Status] = []
+    monkeypatch.setattr(snapshots, "in_json", lambda status: written.append(status) or b"x" * 30_000_000)
+    monkeypatch.setattr(snapshots, "EVERY_S", 0.01)
+    daemon.describe = lambda: replace(STATUS, process_id=daemon.asked)  # each is news
+    raw(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    until(lambda: daemon.asked >= 30)
+    assert len(written) <= 2, "the second one waits"
+
+
+def test_a_client_that_reads_again_is_written_to_again(
+    daemon: Daemon, raw: Any, set_patience: Callable[[str, float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_patience("READING", 0.5)
+    monkeypatch.setattr(snapshots, "EVERY_S", 0.05)
+    # A busy machine may keep a client from reading for so long.
+    assert any(_reads_again(daemon, raw) for _ in range(5))
+
+
+def _reads_again(daemon: Daemon, raw: Any) -> bool:
+    """Whether a client that was waited for once hears of news later than it would have been cut off."""
+    daemon.status = replace(STATUS, games=(replace(GAME, chat=(ChatLine("x", "y" * 30_000_000, "player"),)),))
+    with raw(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n").makefile("rb") as heard, suppress(ConnectionError):
+        next(line for line in heard if line == b"event: status\n")
+        daemon.status = STATUS
+        next(line for line in heard if line == b"event: status\n")
+        time.sleep(0.8)
+        daemon.status = replace(STATUS, process_id=4712)
+        return any(b'"process_id":4712' in line for line in heard if line.startswith(b"data: "))
+    return False
 
 
 def test_more_clients_than_the_most_are_sent_away_and_come_back(daemon: Daemon, raw: Any) -> None:
