@@ -243,6 +243,20 @@ def test_a_client_without_a_complete_request_is_cut_off(
     assert not caplog.records, "what strangers send is no news"
 
 
+def test_a_connection_is_kept_for_the_next_request_but_not_for_half_of_one(
+    raw: Any, set_patience: Callable[[str, float], None]
+) -> None:
+    asking = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    connection = raw(asking)
+    with connection.makefile("rb") as heard:
+        assert next(line for line in heard if line == b"ok\n")
+        set_patience("REQUEST", 0.5)  # from the end of the next answer on
+        connection.sendall(asking)
+        assert next(line for line in heard if line == b"ok\n")
+    connection.sendall(asking[:-5])
+    assert ended(connection)
+
+
 @pytest.mark.parametrize(
     "head",
     [
@@ -287,14 +301,15 @@ def test_nothing_is_written_for_a_client_that_does_not_read(
 def test_a_client_that_reads_again_is_written_to_again(
     daemon: Daemon, raw: Any, set_patience: Callable[[str, float], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    set_patience("REQUEST", 0.5)
     set_patience("READING", 0.5)
     monkeypatch.setattr(snapshots, "EVERY_S", 0.05)
-    # A busy machine may keep a client from reading for so long.
+    # A busy machine may keep a client from asking or reading for so long.
     assert any(_reads_again(daemon, raw) for _ in range(5))
 
 
 def _reads_again(daemon: Daemon, raw: Any) -> bool:
-    """Whether a client that was waited for once hears of news later than it would have been cut off."""
+    """Whether a client that has asked, and was waited for, hears of news later than it would have been cut off."""
     daemon.status = replace(STATUS, games=(replace(GAME, chat=(ChatLine("x", "y" * 30_000_000, "player"),)),))
     with raw(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n").makefile("rb") as heard, suppress(ConnectionError):
         next(line for line in heard if line == b"event: status\n")
