@@ -45,8 +45,8 @@ class _Status(Collector):
 def _connection(it: Status) -> Iterator[Metric]:
     events, requests = it.connection.events, it.connection.requests
     yield _gauge("event_stream_open", "1 while the event stream is open.", float(_is_open(events)))
-    if events is not None and events.silent_for_s is not None:
-        yield _gauge("event_stream_silence_seconds", "Since its last line; 7 s are usual.", events.silent_for_s)
+    silence_s = None if events is None else events.silent_for_s
+    yield _gauge("event_stream_silence_seconds", "Since its last line; 7 s are usual.", silence_s)
     yield _labelled("requests_waiting", "Requests to Lichess without an answer.", "kind", requests.waiting)
     text = "For so long only moves are sent, after a 429."
     yield _gauge("rate_limit_pause_seconds", text, it.connection.held_back_s)
@@ -62,12 +62,10 @@ def _games(it: Status) -> Iterator[Metric]:
     yield _gauge("correspondence_games", "All correspondence games in progress.", it.correspondence_games)
     streams = sum(_is_open(game.stream) for game in it.games)
     yield _gauge("game_streams_open", "Running games whose stream is open.", streams)
-    round_trips = [game.round_trip_s for game in it.games if game.round_trip_s is not None]
-    if round_trips:
-        yield _gauge("round_trip_seconds", "The longest of the games' latest round trips of a move.", max(round_trips))
-    shortest = min(_our_clocks(it.games), default=None)
-    if shortest is not None:
-        yield _gauge("shortest_clock_seconds", "Our shortest clock in the running games.", shortest)
+    longest_s = max((game.round_trip_s for game in it.games if game.round_trip_s is not None), default=None)
+    yield _gauge("round_trip_seconds", "The longest of the games' latest round trips of a move.", longest_s)
+    shortest_s = min(_our_clocks(it.games), default=None)
+    yield _gauge("shortest_clock_seconds", "Our shortest clock in the running games.", shortest_s)
 
 
 def _our_clocks(games: Iterable[RunningGame]) -> Iterator[float]:
@@ -99,7 +97,8 @@ def _is_open(stream: StreamStatus | None) -> bool:
     return stream is not None and stream.is_open
 
 
-def _gauge(name: str, text: str, value: float) -> Metric:
+def _gauge(name: str, text: str, value: float | None) -> Metric:
+    """Return a gauge; without a value, only its name and text."""
     return GaugeMetricFamily(f"lichessbot_{name}", text, value)
 
 

@@ -88,8 +88,11 @@ def test_the_start_is_the_same_at_every_look_whatever_the_clocks_do() -> None:
 def test_what_is_unknown_is_left_out_and_names_from_the_network_are_only_labels() -> None:
     hostile = 'a"} 1\nlichessbot_faults_total 9\n\\'
     connection = replace(STATUS.connection, events=None, account=hostile)
-    found = samples(replace(STATUS, games=(), connection=connection))
+    without_clock, of_others = replace(GAME, white=replace(GAME.white, clock_s=None)), replace(GAME, our_colour=None)
+    found = samples(replace(STATUS, games=(without_clock, of_others), connection=connection))
     assert found["lichessbot_event_stream_open",] == 0
     assert ("lichessbot_event_stream_silence_seconds",) not in found
     assert ("lichessbot_round_trip_seconds",) not in found
+    assert ("lichessbot_shortest_clock_seconds",) not in found
+    assert found["lichessbot_records_unwritten_seconds",] == 0
     assert found["lichessbot_info", hostile, "0.1.0"] == 1
