@@ -49,6 +49,11 @@ def test_time_that_passes_is_no_news() -> None:
     assert without_time(later(paused, 2.0)) == without_time(paused)
     failing, still_failing = (replace(STATUS, records=RecordsStatus(seconds, "disk is full")) for seconds in (1.0, 2.0))
     assert without_time(failing) == without_time(still_failing)
+    opened, heard = (
+        replace(STATUS, connection=replace(STATUS.connection, events=StreamStatus(True, *seconds)))
+        for seconds in ((0.0, None), (2.0, 1.0))
+    )
+    assert without_time(opened) == without_time(heard)
     waiting, still_waiting = (
         replace(STATUS, at_epoch_s=at, games=(replace(GAME, clock_runs=False),)) for at in (1000.0, 1060.0)
     )
