@@ -150,8 +150,18 @@ def test_a_client_waits_for_a_place_before_the_server_but_not_for_ever(tmp_path:
             assert asked.result(PATIENCE_S).ok
 
 
+@pytest.fixture
+def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only one client is served at a time; to be named before the server."""
+    monkeypatch.setattr("lichessbot.control.server._MOST_CLIENTS", 1)
+
+
 def test_a_client_for_whom_no_thread_can_be_started_is_sent_away(
-    main_thread: FakeMainThread, tmp_path: Path, no_thread_once: None, caplog: pytest.LogCaptureFixture
+    one_at_a_time: None,
+    main_thread: FakeMainThread,
+    tmp_path: Path,
+    no_thread_once: None,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     with pytest.raises(NoAnswer, match=r"connection ended before|reset|Broken pipe"):
         ask(tmp_path, ControlCommand.PAUSE)
