@@ -170,6 +170,15 @@ def test_a_client_for_whom_no_thread_can_be_started_is_sent_away(
     assert "control.crashed" not in caplog.text, "it is no bug"
 
 
+def test_a_bug_costs_one_answer_and_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    server = ControlServer(tmp_path, lambda request: 1 // 0)
+    server.start()
+    with closing(server), pytest.raises(NoAnswer):
+        ask(tmp_path, ControlCommand.PAUSE)
+    until(lambda: "ZeroDivisionError" in caplog.text)
+    assert [it.getMessage().split(" ")[0] for it in caplog.records] == ["control.crashed"]
+
+
 def test_many_clients_at_once_are_all_answered(main_thread: FakeMainThread, tmp_path: Path) -> None:
     with ThreadPoolExecutor(40) as pool:
         answers = list(pool.map(lambda number: ask(tmp_path, ControlCommand.BLOCK, f"player{number}"), range(40)))

@@ -102,6 +102,20 @@ def test_a_bug_costs_one_answer_and_is_logged(
     assert crash.message.startswith("web.crashed")
 
 
+def test_a_bug_outside_of_an_answer_is_logged_but_a_failing_system_is_no_bug(
+    daemon: Daemon, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(error: Exception) -> None:
+        raise error
+
+    assert daemon.get("/healthz").status == 200  # the loop runs
+    for error in (OSError("too many open files"), ZeroDivisionError("a bug")):
+        daemon.web._service._loop.call_soon_threadsafe(fail, error)
+    until(lambda: "ZeroDivisionError: a bug" in caplog.text)
+    (crash,) = caplog.records
+    assert crash.message.startswith("web.crashed")
+
+
 def test_a_daemon_that_is_too_busy_answers_so(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lichessbot.control.web.snapshots.PATIENCE_S", 0.2)
     daemon.describe = lambda: None
