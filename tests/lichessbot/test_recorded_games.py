@@ -23,6 +23,9 @@ from lichessbot.storage.statistics import aggregate
 from tests.lichessbot.cli.records.test_games import GAME, MOVES, fill
 
 HOSTILE = '<b>"\x1b[2J\u202e'
+SCORES = [15, 20, 20, 25, 400, 400, 410]
+POSITIONS = [ReviewedPosition(ply, cp, "b8c6" if ply == 3 else "") for ply, cp in enumerate(SCORES)]
+REVIEW = ReviewRecord("game0005", 5.0, "Aleph", 40_000, POSITIONS)
 
 
 @pytest.fixture
@@ -121,14 +124,12 @@ def test_a_game_without_a_review_has_our_mistakes_and_scores_by_our_evaluations(
 
 
 def test_a_review_has_the_mistakes_and_scores_of_both_sides(games: RecordedGames, tmp_path: Path) -> None:
-    scores = [15, 20, 20, 25, 400, 400, 410]
-    positions = [ReviewedPosition(ply, cp, "b8c6" if ply == 3 else "") for ply, cp in enumerate(scores)]
     with closing(Database(tmp_path / "state")) as file:
-        file.write(reviewed(ReviewRecord("game0005", 5.0, "Aleph", 40_000, positions)))
+        file.write(reviewed(REVIEW))
     found = json.loads(games.game("game0005"))
     assert found["review"].items() >= {"engine": "Aleph", "nodes": 40_000, "turning_points": [4]}.items()
     assert [(it["ply"], it["better"], it["better_move"]) for it in found["mistakes"]] == [(4, "Nc6", "b8c6")]
-    assert [it["score_cp"] for it in found["scores"]] == scores
+    assert [it["score_cp"] for it in found["scores"]] == SCORES
     with closing(Database(tmp_path / "state")) as file:
         file.write([game_records.taken_back("game0005", 5)])
     assert json.loads(games.game("game0005"))["review"] is None, "of more moves than the game has"
@@ -152,6 +153,9 @@ def test_statistics_are_those_of_the_command_and_results_over_time(games: Record
     assert [result for _, result in found["results"]] == ["won"] * 4 + ["lost"]
     assert found["ratings"]["blitz"] == [[found["results"][-1][0], 2005]]
     assert found["groups"]["opponent"]["Ada"] == {"won": 4, "drawn": 0, "lost": 0}
+    with closing(Database(tmp_path / "state")) as file:
+        file.write([game_records.begun(replace(GAME, id="game0006"))])
+    assert json.loads(games.statistics())["results"] == found["results"], "a running game has none"
 
 
 def test_statistics_are_counted_again_only_after_a_game_has_changed(
@@ -189,21 +193,26 @@ def test_a_game_that_is_not_there_is_none(games: RecordedGames, game_id: str) ->
 
 def test_moves_that_cannot_be_replayed_are_shown_without_notation(games: RecordedGames, tmp_path: Path) -> None:
     file = Database(tmp_path / "state")
-    file.write([game_records.played("game0005", [MoveRecord(3, "a1a8", 1000)])])
+    file.write([*reviewed(REVIEW), game_records.played("game0005", [MoveRecord(3, "a1a8", 1000)])])
     file.close()
-    assert [it["san"] for it in json.loads(games.game("game0005"))["moves"]] == ["e4", "c5", None, None, None, None]
+    shown = json.loads(games.game("game0005"))
+    assert [it["san"] for it in shown["moves"]] == ["e4", "c5", None, None, None, None]
+    assert shown["review"] is None
     with pytest.raises(NoGame, match="cannot be replayed"):
         games.pgn("game0005")
 
 
-def test_a_game_of_a_variant_that_this_version_does_not_know_is_shown_without_notation(
-    games: RecordedGames, tmp_path: Path
+@pytest.mark.parametrize("unknown", ["variant = 'gothic'", "initial_fen = 'a board of ten files'"])
+def test_a_game_that_this_version_cannot_set_up_is_shown_without_notation(
+    games: RecordedGames, tmp_path: Path, unknown: str
 ) -> None:
     file = Database(tmp_path / "state")
-    file.write([("UPDATE games SET variant = 'gothic'", [()])])
+    file.write([*reviewed(REVIEW), (f"UPDATE games SET {unknown}", [()])])
     file.close()
     shown = json.loads(games.game("game0005"))
-    assert ({it["san"] for it in shown["moves"]}, shown["mistakes"]) == ({None}, [])
+    assert ({it["san"] for it in shown["moves"]}, shown["mistakes"], shown["review"]) == ({None}, [], None)
+    with pytest.raises(NoGame, match="cannot be replayed"):
+        games.pgn("game0005")
 
 
 def test_without_records_there_are_no_games_and_damaged_ones_are_an_error(tmp_path: Path) -> None:
