@@ -48,6 +48,7 @@ def test_a_name_that_somebody_has_pointed_at_this_machine_is_refused(hosts: tupl
 def test_another_loopback_address_is_known_by_its_own_name() -> None:
     assert refusal(AccessRules(host="127.0.0.2"), ("host", "127.0.0.2:8080")) is None
     assert refusal(OPEN, ("host", "127.0.0.2:8080")) is not None
+    assert refusal(AccessRules(host="0:0:0:0:0:0:0:1"), ("host", "[0:0:0:0:0:0:0:1]:8080")) is None
 
 
 @pytest.mark.parametrize("name", ["", "operator"])
@@ -62,12 +63,13 @@ def test_with_a_password_any_user_who_knows_it_sees_the_page_at_any_name(name: s
         (), (basic("x:"),), (basic("x:sesame"),), (basic(PASSWORD),), (basic(f"x:{PASSWORD} "),),
         (basic(f"x:{PASSWORD}", "Bearer"),), (basic(f"x:{PASSWORD}"), basic(f"x:{PASSWORD}")),
         (("authorization", "Basic"),), (("authorization", "Basic !!!!"),), (("authorization", "Basic \xff\xfe"),),
-        (("authorization", ""),),
+        (("authorization", ""),), (("authorization", basic(f"x:{PASSWORD}")[1].replace("Basic ", "Basic !")),),
     ],
 )  # fmt: skip
 def test_nobody_without_the_password_sees_the_page(headers: tuple[tuple[str, str], ...]) -> None:
     found = refusal(CLOSED, ("host", "localhost"), *headers)
     assert (found.status, found.headers["WWW-Authenticate"].startswith("Basic ")) == (401, True)
+    assert found.text == "expected the password of status.password_file, with any user name"
 
 
 async def status_of(
@@ -115,7 +117,7 @@ def test_a_wrong_password_delays_nobody_else() -> None:
 @pytest.mark.parametrize(
     ("address", "other", "status"),
     [
-        ("2001:db8:1:2::1", "2001:db8:1:2:9:9:9:9", 429), ("2001:db8:1:2::1", "2001:db8:1:3::1", 200),
+        ("2001:db8:1:2::1", "2001:db8:1:2:9999:9:9:9", 429), ("2001:db8:1:2::1", "2001:db8:1:3::1", 200),
         ("2001:db8:1:2::1", "", 200), ("::ffff:192.0.2.1", "::ffff:192.0.2.2", 200),
     ],
 )  # fmt: skip
@@ -176,6 +178,7 @@ def test_an_address_guesses_once_a_second_and_waits_for_ten_seconds(monkeypatch:
 def test_nothing_can_be_changed(method: str) -> None:
     found = refusal(CLOSED, basic(f"x:{PASSWORD}"), method=method)
     assert (found.status, found.headers["Allow"]) == (405, "GET, HEAD")
+    assert found.text == "this page is only for looking: expected GET or HEAD"
 
 
 @pytest.mark.parametrize(
