@@ -375,6 +375,19 @@ def begin_and_end(web: WebServer) -> None:
     web.close()
 
 
+def test_the_page_may_be_at_an_ipv6_address(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError as error:
+        pytest.skip(f"this machine has no IPv6: {error}")
+    caplog.set_level(logging.INFO)
+    daemon = Daemon(tmp_path, "::1")
+    with closing(daemon):
+        assert daemon.web.address.startswith("[::1]:")
+        assert f"web.open url=http://{daemon.web.address}" in caplog.text
+        assert daemon.get("/healthz").status == 200
+
+
 def test_an_address_in_use_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -382,7 +395,7 @@ def test_an_address_in_use_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptur
         begin_and_end(web)
     (record,) = caplog.records
     assert (record.levelno, web.address) == (logging.WARNING, None)
-    assert f"web.unavailable address=localhost:{port}" in record.message
+    assert f'web.unavailable address=localhost:{port} error="Address already in use"' in record.message
 
 
 def test_without_a_thread_the_page_is_given_up(
