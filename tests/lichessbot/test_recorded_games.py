@@ -215,6 +215,12 @@ def test_a_game_that_this_version_cannot_set_up_is_shown_without_notation(
         games.pgn("game0005")
 
 
+def test_the_time_control_of_a_game_from_an_old_version_is_not_known(games: RecordedGames, tmp_path: Path) -> None:
+    with closing(Database(tmp_path / "state")) as file:
+        file.write([("UPDATE games SET speed = '', base_s = NULL, increment_s = NULL", [()])])
+    assert {it["time_control"] for it in listed(games)} == {""}
+
+
 def test_without_records_there_are_no_games_and_damaged_ones_are_an_error(tmp_path: Path) -> None:
     games = RecordedGames(tmp_path / "none")
     assert listed(games) == []
