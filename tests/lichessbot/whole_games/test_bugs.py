@@ -55,7 +55,7 @@ BUGS = {
         ("lichessbot.lichess.commands.SendMove", "request", 2, 0, "command.crashed"),
     ],
     "engine, sources and records": [
-        ("lichessbot.uci.engine.UciEngine", "_report_move", 1, 1, "engine.crashed"),
+        ("lichessbot.uci.search.Findings", "answer", 1, 1, "engine.crashed"),
         ("lichessbot.move_sources.local.PolyglotBooks", "find", 2, 0, "source.crashed"),
         ("lichessbot.storage.database.Database", "write", 2, 0, "store.crashed"),
         ("lichessbot.games.recording.archive", "_append", 1, 0, "pgn.crashed"),
