@@ -1,9 +1,10 @@
 import io
+import json
 import logging
 
 import pytest
 
-from lichessbot.log import EventLog, Verbosity, crashes, start_logging
+from lichessbot.log import EventLog, LogFormat, Verbosity, crashes, start_logging
 from lichessbot.log.formats import REDACTED
 from tests.lichessbot.log.conftest import flush
 
@@ -31,9 +32,27 @@ def test_a_line_is_event_game_and_fields(log: io.StringIO) -> None:
     assert line_of(log) == "game.over game=abcd1234 winner=white plies=12 took_s=0.250\n"
 
 
-def test_text_from_the_network_cannot_forge_a_line_or_a_field(log: io.StringIO) -> None:
-    EventLog().info("chat", text='hi" admin=yes\n2026 INFO stop')
-    assert line_of(log) == 'chat text="hi\' admin=yes\\n2026 INFO stop"\n'
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ('hi" admin=yes\n2026 INFO stop', '"hi\' admin=yes\\n2026 INFO stop"'),
+        ("hi admin=yes", '"hi admin=yes"'),
+        ("admin=yes", '"admin=yes"'),
+        ('"', '"\'"'),
+        ("", '""'),
+    ],
+)
+def test_text_from_the_network_cannot_forge_a_line_or_a_field(log: io.StringIO, text: str, written: str) -> None:
+    EventLog().info("chat", text=text)
+    assert line_of(log) == f"chat text={written}\n"
+
+
+def test_the_field_game_names_the_game_of_an_event() -> None:
+    stream = io.StringIO()
+    start_logging(stream, [], LogFormat.JSON)
+    EventLog().info("game.join", game="abcd1234")
+    line = json.loads(text_of(stream))
+    assert (line["game"], line["fields"]) == ("abcd1234", {})
 
 
 def test_the_token_never_reaches_the_log(log: io.StringIO) -> None:
