@@ -121,3 +121,16 @@ def test_a_full_disk_does_not_weaken_the_lock(
     with closing(first), pytest.raises(StateLocked, match="is in use: stop that daemon first"):
         Database(tmp_path)
     assert "store.no_lock" not in caplog.text
+
+
+def test_a_disk_that_fails_while_the_file_is_made_smaller_is_no_bug(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise StateFailed("no space left")
+
+    monkeypatch.setattr(Database, "shrink", fail)
+    with closing(Store(Database(tmp_path), QUICKLY)) as store:
+        until(lambda: "store.failed" in caplog.text)
+        until(lambda: store.failure is None)
+    assert "crashed" not in caplog.text
