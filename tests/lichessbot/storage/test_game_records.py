@@ -57,6 +57,19 @@ def until_tidy(folder: Path, games: int) -> None:
     until(lambda: count(folder, "games") == games, lambda: count(folder, "games"))
 
 
+@pytest.mark.parametrize(
+    ("clock", "shown"),
+    [
+        ({"base_s": 90, "increment_s": 0}, "1.5+0"),
+        ({"days_per_turn": 1}, "1 day"),
+        ({"days_per_turn": 3}, "3 days"),
+        ({}, "unlimited"),
+    ],
+)
+def test_the_time_control_of_a_game_is_shown_as_on_lichess(clock: dict[str, int], shown: str) -> None:
+    assert GameRecord("abcd1234", 1000.0, "Ferdinand", **clock).time_control == shown
+
+
 def test_a_game_is_complete_after_its_parts_were_written(tmp_path: Path) -> None:
     with closing(Store(Database(tmp_path))) as store:
         store.note_game(GAME.id, "BOT Ferdinand")

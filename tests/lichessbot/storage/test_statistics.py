@@ -45,6 +45,12 @@ def test_scores_are_counted_by_subject_with_the_most_games_first() -> None:
     assert found.endings["outoftime"] == Score(0, 0, 1)
 
 
+def test_of_subjects_with_as_many_games_the_first_by_name_comes_first() -> None:
+    names = ("Cid", "Bob", "Ada", "Bob")
+    found = aggregate([game(number, Result.WON, opponent=name) for number, name in enumerate(names)])
+    assert list(found.groups["opponent"]) == ["Bob", "Ada", "Cid"]
+
+
 def test_only_games_at_a_level_are_counted_by_level() -> None:
     games = [game(1, Result.WON, level=1500), game(2, Result.LOST, level=1500), game(3, Result.WON)]
     assert aggregate(games).groups["level"] == {"1500": Score(1, 0, 1)}
