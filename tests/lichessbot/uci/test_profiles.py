@@ -50,6 +50,7 @@ def config(*profiles: tuple[dict[str, Any], dict[str, Any]], **engine: Any) -> C
         ({"opponent_name": ["maia1", "aaron2"]}, False),
         ({"opponent_name": "aaron", "opponent": "bot"}, False),
         ({"rating": [1500, 1500]}, True),
+        ({"rating": [1000, 2000]}, True),
         ({"rating": [0, 1499]}, False),
         ({"rating": [1501, 4000]}, False),
         ({"rated": True}, True),

@@ -67,6 +67,7 @@ def test_beside_a_level_nothing_plays_at_full_strength() -> None:
     assert weak.sources == ("polyglot",)
     assert weak.polyglot.max_depth == 4
     assert at_level(engine, 1900).polyglot.max_depth == 8
+    assert at_level(engine, 400).polyglot.max_depth == 0
     assert at_level(engine, None) == engine
 
 
@@ -78,6 +79,8 @@ def test_without_the_own_book_a_level_of_our_engine_does_not_use_it_either() -> 
     assert at_level(EngineConfig(command=("other",), own_book=False), 1500).uci_options == {}
     by_options = EngineConfig(own_book=False, uci_options={"UCI_LimitStrength": True, "UCI_Elo": 1700})
     assert at_level(by_options, 1700).uci_options["OwnBook"] is False
+    asked_for = EngineConfig(strength=1500, uci_options={"OwnBook": True})
+    assert at_level(asked_for, None).uci_options == {}, "our book is for levels"
     other = EngineConfig(command=("other",), strength=1500, uci_options={"OwnBook": False})
     assert at_level(other, None).uci_options == {"OwnBook": False}, "another engine has a book of its own"
 
