@@ -20,7 +20,7 @@ from lichessbot.lichess.client import MOST_PLAYING
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import GameInfo
 from lichessbot.lichess.streams import PlayingWanted
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, counted
 from lichessbot.storage.game_records import changed
 from lichessbot.timeouts import Standstill, Timeouts, earliest, is_due
 from lichessbot.uci.restarting_engine import IdleEngines
@@ -64,7 +64,7 @@ class GameManager:
     def summary(self) -> str:
         """Return the number of games in words."""
         correspondence = len(self._correspondence.games)
-        games = "1 game" if len(self) == 1 else f"{len(self)} games"
+        games = counted(len(self), "game")
         return f"{games}; {correspondence} correspondence" if correspondence else games
 
     @property

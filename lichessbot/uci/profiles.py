@@ -12,6 +12,7 @@ from lichessbot.config import STYLE_OPTION, Conditions, Config, EngineConfig, Pr
 from lichessbot.lichess.enums import Colour, ExactClock, Odds, OpponentKind, Speed
 from lichessbot.lichess.models import GameFull, GameInfo
 from lichessbot.lichess.odds import handicap_of
+from lichessbot.log import counted
 from lichessbot.uci.machine import Machine, fitted
 from lichessbot.uci.strength import at_level, level_for
 
@@ -139,7 +140,7 @@ def describe_engine(facts: GameFacts, config: Config, machine: Machine) -> str:
         f"at level {engine.level}{' by match_opponent' * follows}" if engine.level else "",
         f"limits each search by {engine.limits_in_words}",
         f"{engine.hash_mb} MiB of hash",
-        f"{engine.threads} {'thread' if engine.threads == 1 else 'threads'}",
+        counted(engine.threads, "thread"),
         "ponders" if engine.ponder else "does not ponder",
         ", ".join(f"{name}: {value}" for name, value in engine.uci_options.items()),
         f"first asks {', '.join(sources)}" if (sources := engine.sources_for(facts.variant)) else "",
