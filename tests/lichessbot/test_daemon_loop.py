@@ -333,6 +333,14 @@ def test_games_left_over_do_not_wait_until_the_engines_of_all_profiles_are_check
     assert "engine.good" not in daemon.log
 
 
+def test_games_left_over_go_on_without_an_account(lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path) -> None:
+    leave_over(tmp_path, lichess.url, has_clock=True)
+    lichess.answer("/api/account", Reply(502))
+    daemon.time_scale = "100"  # to wait for an answer would take minutes
+    daemon.start()
+    daemon.until_asked(stream("abcd1234"))
+
+
 @pytest.mark.parametrize("has_clock", [True, False])
 def test_a_token_denied_for_a_moment_at_the_start_abandons_no_game(
     lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path, has_clock: bool
