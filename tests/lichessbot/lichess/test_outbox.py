@@ -305,7 +305,7 @@ def test_an_endless_answer_is_given_up_and_waiting_commands_are_sent(
     put_forward(TIMEOUTS.stuck_request.total_seconds() + 0.1)
     outbox.tick()
     given_up = failure(inbox)
-    assert given_up.command == ReadAccount()
+    assert (given_up.command, given_up.perhaps_done) == (ReadAccount(), True)
     assert answer(inbox) == CommandDone(Abort("abcd1234", "why"))
     assert inbox.empty()
 
