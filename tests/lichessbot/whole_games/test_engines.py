@@ -18,6 +18,7 @@ from lichessbot.rehearsal.rules.enums import ColorChoice, DeclineReason, Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent, judge
+from tests.fakes.service_manager import ListeningManager
 
 STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
 needs_stockfish = pytest.mark.skipif(STOCKFISH is None, reason="needs Stockfish")
@@ -104,17 +105,20 @@ def test_an_engine_without_chess960_is_refused_if_it_needs_it(arena: Arena, rude
     assert arena.logged("expected variants that rude (engine) announces (standard), found chess960")
 
 
-def test_an_engine_that_fails_at_a_restart_costs_no_game(arena: Arena) -> None:
+def test_an_engine_that_fails_at_a_restart_costs_no_game(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     arena.configure(depth=2)
     arena.start()
     game = arena.challenge(arena.player("Patient"))
     arena.until(lambda: arena.log().count(f"move.send game={game} ") >= 2)
     arena.kill()
     arena.configure(engine="command: [no-such-engine]")
-    arena.spawn()
-    arena.until_ended(1)
-    judge(arena.ended[0])
-    assert arena.wait_for_exit() == 1, "another start is asked for"
+    monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
+    with ListeningManager(arena.folder / "notify") as manager:
+        arena.spawn()
+        arena.until_ended(1)
+        judge(arena.ended[0])
+        assert arena.wait_for_exit() == 1, "another start is asked for"
+    assert "READY=1" in manager.heard, "else the service manager ends it during the game"
     assert arena.logged("engine.unfit")
     assert arena.logged("stop.later games_to_finish=1")
     arena.spawn()
