@@ -1,6 +1,7 @@
 """What an operator changes in the lobby: pause, block, matchmaking, rechallenge. An outbox that sends nothing."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -127,11 +128,18 @@ def test_a_failing_engine_has_the_effect_of_a_pause(store: Store) -> None:
     assert isinstance(outbox.sent[-1], AcceptChallenge)
 
 
-def test_the_end_of_a_pause_joins_no_arena_while_the_daemon_stops(store: Store) -> None:
+@pytest.mark.parametrize(
+    ("hold", "go_on"),
+    [(Lobby.pause, Lobby.resume), (lambda lobby: lobby.engines_fail("engine: it died"), Lobby.engines_work)],
+    ids=["pause", "failing engine"],
+)
+def test_no_arena_is_joined_again_while_the_daemon_stops(
+    store: Store, hold: Callable[[Lobby], object], go_on: Callable[[Lobby], None]
+) -> None:
     lobby = lobby_of(store, Outbox(), [])
-    lobby.pause()
+    hold(lobby)
     lobby.stop()
-    lobby.resume()
+    go_on(lobby)
     assert lobby.describe().tournaments == ()
 
 
