@@ -440,5 +440,5 @@ def _send(api: LichessClient, command: Command, rate_limiter: RateLimiter) -> Co
         return CommandFailed(command, error)
     except Exception as error:
         EventLog().crash("command.crashed", error, command=command.kind())
-        return CommandFailed(command, Unreachable(f"internal error: {error!r}"), perhaps_done=True)
+        return CommandFailed(command, Unreachable(f"internal error: {error!r}"))
     return CommandDone(command, answer, api.sent_at, time.monotonic())
