@@ -47,6 +47,7 @@ from tests.lichessbot.lichess.outbox_bench import (
     answer,
     failure,
 )
+from tests.patience import PATIENCE_S
 
 CHAT_PATH = "/api/bot/game/abcd1234/chat"
 NEXT = SendMove("abcd1234", 3, "g1f3")
@@ -265,10 +266,13 @@ def test_a_late_answer_does_not_delay_the_next_move_and_is_reported(
     lichess.answer(NEXT_PATH, Reply())
     outbox.send(MOVE)
     lichess.until_asked()
+    first = outbox._move_senders[MOVE.game_id]
     outbox.send(NEXT)
     assert answer(inbox) == CommandDone(NEXT)
     held.set()
     assert answer(inbox) == CommandDone(MOVE)
+    first.join(PATIENCE_S)
+    assert not first.is_alive()
 
 
 def test_a_move_that_was_sent_twice_does_not_arrive_after_the_next_one(

@@ -275,10 +275,11 @@ def test_a_command_without_an_answer_is_repeated_after_those_that_came_meanwhile
     assert [answer(inbox).command for _ in range(2)] == [AcceptChallenge("c2"), AcceptChallenge("c1")]
 
 
-def test_a_command_whose_effect_was_seen_is_done_and_not_repeated(
-    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox
+@pytest.mark.parametrize("status", [502, 404])
+def test_a_command_whose_effect_was_seen_is_done_whatever_the_answer_and_not_repeated(
+    lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, status: int
 ) -> None:
-    lichess.answer(ACCEPT_PATH, Reply(502, held=(held := Event())))
+    lichess.answer(ACCEPT_PATH, Reply(status, {"error": "No such challenge"}, held=(held := Event())))
     lichess.answer("/api/challenge/c2/accept", Reply())
     outbox.send(AcceptChallenge("c1"))
     lichess.until_asked()
