@@ -349,6 +349,15 @@ def test_a_failing_program_is_one_line_until_it_works(
     assert caplog.text.count("notify.works_again") == 1
 
 
+def test_a_bug_costs_one_notice(worker: _Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    divisors = [1, 0]
+    monkeypatch.setattr("lichessbot.notify.run_program", lambda *_: str(1 / divisors.pop()))
+    for _ in range(2):
+        worker.tell(NotifyConfig(command=("true",)), TOLD)
+    worker.start()
+    until(lambda: not divisors)
+
+
 def test_a_thread_that_could_not_be_started_is_started_for_the_next_notice(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, no_thread_once: None
 ) -> None:
