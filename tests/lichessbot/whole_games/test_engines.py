@@ -179,6 +179,21 @@ def test_a_reload_takes_only_engines_that_answer(arena: Arena) -> None:
     assert (depths(arena, first), depths(arena, second)) == ({3}, {2})
 
 
+def test_a_reload_that_takes_an_engine_back_ends_its_check(arena: Arena, rude_engine: Path) -> None:
+    arena.time_scale = 5.0  # which gives the engine more than a minute
+    arena.configure()
+    arena.start()
+    before = set(arena.engines())
+    arena.configure(engine=f"command: [{sys.executable}, {rude_engine}, mute]")
+    arena.signal(signal.SIGHUP)
+    arena.until(lambda: set(arena.engines()) - before)
+    arena.configure()
+    arena.signal(signal.SIGHUP)
+    arena.until(lambda: not set(arena.engines()) - before)
+    assert arena.stop() == 0
+    assert "reload.engines_refused" not in arena.log()
+
+
 def test_a_reload_during_the_start_counts(arena: Arena, rude_engine: Path) -> None:
     arena.configure(engine=f"command: [{sys.executable}, {rude_engine}, deaf]")
     arena.spawn()
