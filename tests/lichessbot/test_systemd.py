@@ -153,6 +153,12 @@ def test_a_container_is_healthy_while_the_heartbeat_file_is_fresh(tmp_path: Path
     assert not healthy(heartbeat)
 
 
+def test_a_heartbeat_file_that_cannot_be_touched_does_no_harm(tmp_path: Path) -> None:
+    manager = ServiceManager({HEARTBEAT_VARIABLE: str(tmp_path / "none" / "heartbeat"), "WATCHDOG_USEC": "30000"})
+    time.sleep(0.02)
+    manager.feed(well=True)
+
+
 def test_the_heartbeat_file_is_touched_three_times_a_minute(tmp_path: Path) -> None:
     before = time.monotonic()
     manager = ServiceManager({HEARTBEAT_VARIABLE: str(tmp_path / "heartbeat")})
