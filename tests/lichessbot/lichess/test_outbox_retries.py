@@ -208,7 +208,7 @@ def test_the_account_is_not_read_more_often_than_lichess_allows(
 def test_a_command_that_expires_is_not_sent_after_a_pause(
     lichess: ScriptedLichess, open_outbox: Callable[..., Outbox], inbox: Inbox, command: Command
 ) -> None:
-    outbox = open_outbox(offer_answer=0.2, request_patience=0.5)
+    outbox = open_outbox(offer_answer=0.2, request_patience=0.5, rate_limit=60.0)
     held_back(lichess, outbox, inbox)
     outbox.send(command)
     failed = failure(inbox)
