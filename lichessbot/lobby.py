@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 
+from lichessbot.arena_entry import Wish
 from lichessbot.challenges.handler import ChallengeHandler
 from lichessbot.challenges.player_lists import Emit, PlayerLists
 from lichessbot.challenges.slots import Occupancy, Slots
@@ -43,7 +44,7 @@ from lichessbot.matchmaking.rechallenge import LastChallenges
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts, earliest
-from lichessbot.tournaments import Tournaments, Wish
+from lichessbot.tournaments import Tournaments
 
 
 class Lobby:

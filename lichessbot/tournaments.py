@@ -7,12 +7,11 @@ like all others. Knows what is wanted, by the configuration and by `lichessbot t
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import Enum, auto
 from http import HTTPStatus
 from typing import Final
 
+from lichessbot.arena_entry import Entry, Stage, Wish
 from lichessbot.backoff import doubled
 from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import TournamentConfig
@@ -39,53 +38,6 @@ _PAUSE_NOT_OVER: Final = "pause is not over"
 _SOMEBODY: Final = SlotHolder("", is_bot=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """A tournament to take part in, and what is needed to join it."""
-
-    tournament_id: str
-    team: str | None = None
-    password: str | None = field(default=None, repr=False)
-
-
-class _Stage(Enum):
-    """The stages of our part in a tournament, in their order."""
-
-    UNREAD = auto()
-    """Its variant, start and end are not known yet."""
-    JOINING = auto()
-    JOINED = auto()
-    LEAVING = auto()
-
-
-@dataclass(slots=True)
-class _Entry:
-    """Our state in one tournament. Times are monotonic seconds."""
-
-    wish: Wish
-    due_at: float | None
-    stage: _Stage = _Stage.UNREAD
-    command: TournamentCommand | None = None
-    """What was sent for it and has no answer yet."""
-    starts_at: float | None = None
-    ends_at: float | None = None
-    games: set[str] = field(default_factory=set)
-    is_delayed: bool = False
-    """The latest request failed and is to be repeated."""
-    rate_limits_in_a_row: int = 0
-    """How often in a row Lichess answered with a limit."""
-    waits_for_slot: bool = False
-    """The next game is requested as soon as a slot is free."""
-    game_requested: bool = False
-    """A game was requested after the start of the tournament, and may begin at any moment."""
-    requested_at: float = 0.0
-    """When a game was last requested; once Lichess has answered, when it did."""
-    list_checked_at: float = 0.0
-    """When the list of games was last read to find out whether the game has begun."""
-    rejoin_wish: Wish | None = None
-    """What to join again once we have left."""
-
-
 class Tournaments:
     """The tournaments of this account that are not over."""
 
@@ -100,7 +52,7 @@ class Tournaments:
         self._log = EventLog()
         self._wishes = {str(row[0]): Wish(*row) for row in store.remembered(Table.TOURNAMENTS)}
         """What the store keeps: tournaments joined by command or found by their games, and not over."""
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, Entry] = {}
         self._late_until: dict[str, float] = {}
         """Until when a game may be announced that Lichess began before we left a tournament."""
         self._earlier_games = {game_id for game_id, _ in store.left_over}
@@ -143,8 +95,8 @@ class Tournaments:
     def _enter(self, wish: Wish) -> None:
         entry = self._entries.get(wish.tournament_id)
         if entry is None:
-            self._entries[wish.tournament_id] = _Entry(wish, time.monotonic())
-        elif entry.stage is _Stage.LEAVING:
+            self._entries[wish.tournament_id] = Entry(wish, time.monotonic())
+        elif entry.stage is Stage.LEAVING:
             entry.rejoin_wish = wish
         else:
             entry.wish = wish   # perhaps with another team or password
@@ -157,7 +109,7 @@ class Tournaments:
         self._stopping, self._is_ending, now = True, is_ending, time.monotonic()
         forgotten_at = now + self._timeouts.tournament_forgets.total_seconds()
         for entry in list(self._entries.values()):
-            if entry.stage is not _Stage.LEAVING and entry.starts_at is not None and entry.starts_at > forgotten_at:
+            if entry.stage is not Stage.LEAVING and entry.starts_at is not None and entry.starts_at > forgotten_at:
                 self._take_back(entry)
                 self._forget(entry)
             else:
@@ -172,18 +124,18 @@ class Tournaments:
     @property
     def ids(self) -> tuple[str, ...]:
         """The tournaments that we take part in."""
-        return tuple(it for it, entry in self._entries.items() if entry.stage is not _Stage.LEAVING)
+        return tuple(it for it, entry in self._entries.items() if entry.stage is not Stage.LEAVING)
 
     @property
     def is_leaving_any(self) -> bool:
         """Whether Lichess still has to be told that we leave a tournament."""
-        return any(entry.stage is _Stage.LEAVING for entry in self._entries.values())
+        return any(entry.stage is Stage.LEAVING for entry in self._entries.values())
 
     @property
     def slot_holders(self) -> Sequence[SlotHolder]:
         """One holder for each tournament that runs or is about to, unless its game is in progress."""
         soon = time.monotonic() + self._timeouts.tournament_soon.total_seconds()
-        return [_SOMEBODY for entry in self._entries.values() if _needs_slot(entry, soon)]
+        return [_SOMEBODY for entry in self._entries.values() if entry.needs_slot(soon)]
 
     # Events
 
@@ -195,7 +147,7 @@ class Tournaments:
     @property
     def list_check_at(self) -> float | None:
         """When `take_overdue` has a new answer."""
-        return earliest(*map(self._list_check_at, self._entries.values()))
+        return earliest(*(entry.list_check_at(self._timeouts) for entry in self._entries.values()))
 
     def tick(self, is_played: Callable[[str], bool], free_slots: Callable[[], int]) -> None:
         """Do what is due: above all, request the next game in tournaments in which none is played.
@@ -205,7 +157,7 @@ class Tournaments:
         now = time.monotonic()
 
         def has_slot() -> bool:
-            return free_slots() > sum(_game_may_begin(entry, now) for entry in self._entries.values())
+            return free_slots() > sum(entry.game_may_begin(now) for entry in self._entries.values())
 
         self._yield_turns(now)
         # They take turns: those that wait for a slot come first, beginning with the oldest request for a game.
@@ -216,7 +168,7 @@ class Tournaments:
             entry.games = played
             if entry.waits_for_slot and has_slot():
                 entry.due_at = now
-            has_ended = entry.stage is _Stage.JOINED and is_due(entry.ends_at, now)
+            has_ended = entry.stage is Stage.JOINED and is_due(entry.ends_at, now)
             if has_ended and isinstance(entry.command, JoinTournament):
                 self._take_back(entry)
             if is_due(entry.due_at, now) and entry.command is None:
@@ -228,7 +180,7 @@ class Tournaments:
             return
         for entry in self._entries.values():
             forgotten_at = entry.requested_at + self._timeouts.tournament_forgets.total_seconds()
-            would_repeat = entry.stage is _Stage.JOINED and entry.game_requested and is_due(entry.due_at, now)
+            would_repeat = entry.stage is Stage.JOINED and entry.game_requested and is_due(entry.due_at, now)
             if would_repeat and now < forgotten_at:
                 entry.due_at = forgotten_at
 
@@ -237,15 +189,10 @@ class Tournaments:
 
         Lichess gives no more than seconds for the first move in an arena, and any stream may be down for longer.
         """
-        overdue = [entry for entry in self._entries.values() if is_due(self._list_check_at(entry), now)]
+        overdue = [entry for entry in self._entries.values() if is_due(entry.list_check_at(self._timeouts), now)]
         for entry in overdue:
             entry.list_checked_at = now
         return bool(overdue)
-
-    def _list_check_at(self, entry: _Entry) -> float | None:
-        if entry.stage is not _Stage.JOINED or not entry.game_requested or entry.games:
-            return None
-        return max(entry.requested_at, entry.list_checked_at) + self._timeouts.game_start.total_seconds()
 
     def game_started(self, tournament_id: str, game_id: str) -> None:
         """Take note of a game; a tournament that was joined by hand or by another program is wanted from now on."""
@@ -257,7 +204,7 @@ class Tournaments:
             self._log.info("tournament.found", tournament=tournament_id)
             self._wishes[tournament_id] = wish = Wish(tournament_id)
             self._store.add(Table.TOURNAMENTS, id=tournament_id)
-            entry = self._entries[tournament_id] = _Entry(wish, now, _Stage.JOINED)
+            entry = self._entries[tournament_id] = Entry(wish, now, Stage.JOINED)
         entry.games.add(game_id)
         entry.game_requested = False
 
@@ -285,9 +232,9 @@ class Tournaments:
             case CommandDone(command=LeaveTournament()):
                 self._arena_left(entry)
             case CommandDone(command=JoinTournament()):
-                if entry.stage is _Stage.JOINING:
+                if entry.stage is Stage.JOINING:
                     self._log.info("tournament.joined", tournament=command.tournament_id)
-                    entry.stage = _Stage.JOINED
+                    entry.stage = Stage.JOINED
                 if entry.game_requested:
                     entry.requested_at = now
                 self._schedule_or_read(entry, now)
@@ -296,26 +243,26 @@ class Tournaments:
 
     # Requests
 
-    def _send_due_request(self, entry: _Entry, now: float, has_slot: Callable[[], bool]) -> None:
+    def _send_due_request(self, entry: Entry, now: float, has_slot: Callable[[], bool]) -> None:
         entry.due_at, entry.waits_for_slot, entry.game_requested = None, False, False
         is_to_come = entry.starts_at is not None and now < entry.starts_at
         is_over = is_due(entry.ends_at, now)
         match entry.stage:
-            case _Stage.LEAVING:
+            case Stage.LEAVING:
                 self._send(entry, LeaveTournament(entry.wish.tournament_id))
-            case _Stage.UNREAD:
+            case Stage.UNREAD:
                 self._send(entry, ReadTournament(entry.wish.tournament_id))
-            case _Stage.JOINED if is_to_come:
+            case Stage.JOINED if is_to_come:
                 self._send(entry, ReadTournament(entry.wish.tournament_id))
-            case _Stage.JOINED if is_over or entry.games:
+            case Stage.JOINED if is_over or entry.games:
                 self._schedule_or_read(entry, now)
-            case _Stage.JOINING | _Stage.JOINED:
+            case Stage.JOINING | Stage.JOINED:
                 self._join(entry, now, has_slot=has_slot())
 
-    def _join(self, entry: _Entry, now: float, *, has_slot: bool) -> None:
+    def _join(self, entry: Entry, now: float, *, has_slot: bool) -> None:
         """Join, and request a game if there is a slot for it. For Lichess, both are the same request."""
         entry.waits_for_slot = not has_slot
-        if entry.stage is _Stage.JOINED and not has_slot:
+        if entry.stage is Stage.JOINED and not has_slot:
             self._schedule_or_read(entry, now)
             return
         wish = entry.wish
@@ -324,51 +271,40 @@ class Tournaments:
             entry.game_requested = entry.starts_at is None or entry.starts_at <= now
             entry.requested_at = now
 
-    def _schedule_or_read(self, entry: _Entry, now: float) -> None:
+    def _schedule_or_read(self, entry: Entry, now: float) -> None:
         """Schedule the next request. If the tournament should be over, as far as is known, read it first."""
         ahead = [moment for moment in (entry.starts_at, entry.ends_at) if moment is not None and now < moment]
-        if entry.stage is _Stage.LEAVING:
+        if entry.stage is Stage.LEAVING:
             entry.due_at = now
         elif ahead:
-            entry.due_at = self._next_request_at(entry, now)
+            entry.due_at = entry.next_request_at(now, self._timeouts)
         else:
             self._send(entry, ReadTournament(entry.wish.tournament_id))
 
-    def _arena_read(self, entry: _Entry, info: ArenaInfo, now: float) -> None:
+    def _arena_read(self, entry: Entry, info: ArenaInfo, now: float) -> None:
         if info.is_finished:
             self._drop(entry)
             return
-        if entry.stage is _Stage.UNREAD and (wrong := info.objection(self._playable())) is not None:
+        if entry.stage is Stage.UNREAD and (wrong := info.objection(self._playable())) is not None:
             self._log.warning("tournament.refused", tournament=entry.wish.tournament_id, error=wrong)
             self._drop(entry, is_over=False)
             return
         if entry.starts_at is None:
             self._log.info(
-                "tournament", tournament=entry.wish.tournament_id, name=info.full_name,
-                starts_in_s=info.seconds_to_start, ends_in_s=info.seconds_to_finish,
-            )  # fmt: skip
+                "tournament",
+                tournament=entry.wish.tournament_id,
+                name=info.full_name,
+                starts_in_s=info.seconds_to_start,
+                ends_in_s=info.seconds_to_finish,
+            )
         entry.starts_at = now + (info.seconds_to_start or 0.0)
         entry.ends_at = None if info.seconds_to_finish is None else now + info.seconds_to_finish
-        is_entered = entry.stage in (_Stage.JOINING, _Stage.JOINED)
-        entry.due_at = self._next_request_at(entry, now) if is_entered else now
-        if entry.stage is _Stage.UNREAD:
-            entry.stage = _Stage.JOINING
+        is_entered = entry.stage in (Stage.JOINING, Stage.JOINED)
+        entry.due_at = entry.next_request_at(now, self._timeouts) if is_entered else now
+        if entry.stage is Stage.UNREAD:
+            entry.stage = Stage.JOINING
 
-    def _next_request_at(self, entry: _Entry, now: float) -> float:
-        """Return when to send the next request: at the start, then before Lichess forgets the last one, or at the end.
-
-        For some seconds Lichess reports that no time is left, but not yet that the tournament is over.
-        """
-        if entry.starts_at is not None and entry.starts_at > now:
-            return min(entry.starts_at, now + self._timeouts.tournament_look.total_seconds())
-        again_at = now + self._timeouts.tournament_asks.total_seconds()
-        if entry.ends_at is None:
-            return again_at
-        if entry.ends_at > now:
-            return min(again_at, entry.ends_at)
-        return min(again_at, now + self._timeouts.tournament_end.total_seconds())
-
-    def _command_failed(self, entry: _Entry, command: TournamentCommand, error: Exception, now: float) -> None:
+    def _command_failed(self, entry: Entry, command: TournamentCommand, error: Exception, now: float) -> None:
         is_answer = isinstance(error, Refused) and error.certain and error.status != HTTPStatus.UNAUTHORIZED
         is_final = is_answer and _PAUSE_NOT_OVER not in str(error) and pause_before_joining(error) is None
         if isinstance(command, LeaveTournament) and is_final:
@@ -376,7 +312,7 @@ class Tournaments:
         elif isinstance(command, LeaveTournament) and self._is_ending:
             self._forget(entry)
             self._log.warning("tournament.not_left", tournament=command.tournament_id, error=error)
-        elif is_final and isinstance(command, JoinTournament) and _wish_of(command) != entry.wish:
+        elif is_final and isinstance(command, JoinTournament) and Wish.of(command) != entry.wish:
             entry.due_at = now  # another team or password was given meanwhile
         elif is_final:
             is_over = entry.ends_at is not None and now >= entry.ends_at - _ROUNDED_UP_BY_S
@@ -390,7 +326,7 @@ class Tournaments:
                 self._log.warning("tournament.delayed", tournament=tournament, error=error, again_in_s=delay_s)
             entry.due_at, entry.is_delayed = now + delay_s, True
 
-    def _retry_delay(self, entry: _Entry, error: Exception) -> timedelta:
+    def _retry_delay(self, entry: Entry, error: Exception) -> timedelta:
         """Return how long to wait before the next request: longer after each limit in a row, as few tell their end."""
         pause = pause_before_joining(error)
         if pause is None:
@@ -398,53 +334,39 @@ class Tournaments:
         entry.rate_limits_in_a_row += 1
         return doubled(pause, entry.rate_limits_in_a_row - 1, self._timeouts.tournament_limit)
 
-    def _leave(self, entry: _Entry) -> None:
+    def _leave(self, entry: Entry) -> None:
         entry.rejoin_wish = None
-        if entry.stage is _Stage.LEAVING:
+        if entry.stage is Stage.LEAVING:
             return
         self._take_back(entry)
-        if entry.stage is _Stage.UNREAD:   # not joined yet
+        if entry.stage is Stage.UNREAD:   # not joined yet
             self._forget(entry)
         else:
-            entry.stage, entry.due_at = _Stage.LEAVING, time.monotonic()
+            entry.stage, entry.due_at = Stage.LEAVING, time.monotonic()
 
-    def _take_back(self, entry: _Entry) -> None:
+    def _take_back(self, entry: Entry) -> None:
         """Take back a request that a rate limit holds back, perhaps for minutes."""
         if entry.command is not None and self._outbox.withdraw(entry.command):
             entry.command, entry.due_at = None, time.monotonic()
 
-    def _forget(self, entry: _Entry) -> None:
+    def _forget(self, entry: Entry) -> None:
         del self._entries[entry.wish.tournament_id]
         self._earlier_games |= entry.games     # the last one may go on
 
-    def _arena_left(self, entry: _Entry) -> None:
+    def _arena_left(self, entry: Entry) -> None:
         self._forget(entry)
         self._late_until[entry.wish.tournament_id] = time.monotonic() + self._timeouts.game_start.total_seconds()
         self._log.info("tournament.left", tournament=entry.wish.tournament_id)
         if entry.rejoin_wish is not None and not self._stopping:
             self._enter(entry.rejoin_wish)
 
-    def _drop(self, entry: _Entry, *, is_over: bool = True) -> None:
+    def _drop(self, entry: Entry, *, is_over: bool = True) -> None:
         """Forget a tournament that is over or cannot be joined, also in the store."""
         self._forget(entry)
         if is_over:
             self._log.info("tournament.over", tournament=entry.wish.tournament_id)
         self._delete_wish(entry.wish.tournament_id)
 
-    def _send(self, entry: _Entry, command: TournamentCommand) -> None:
+    def _send(self, entry: Entry, command: TournamentCommand) -> None:
         entry.command = command
         self._outbox.send(command)
-
-
-def _wish_of(command: JoinTournament) -> Wish:
-    return Wish(command.tournament_id, command.team, command.password)
-
-
-def _needs_slot(entry: _Entry, soon: float) -> bool:
-    begun = entry.starts_at is not None and entry.starts_at <= soon
-    return entry.stage is _Stage.JOINED and begun and not entry.games
-
-
-def _game_may_begin(entry: _Entry, now: float) -> bool:
-    """Return whether a game may begin there, as the last request for one still counts."""
-    return entry.game_requested and not entry.games and not is_due(entry.due_at, now)

@@ -36,7 +36,7 @@ ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("errors", "backoff", "log", "systemd", "timeouts", "rehearsal"),
         ("lichess", "storage", "control"),
         ("config", "connection"),
-        ("uci", "challenges"),
+        ("uci", "challenges", "arena_entry"),
         ("move_sources", "matchmaking", "tournaments"),
         ("inbox", "lobby"),
         ("games", "notify"),

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
+from lichessbot.arena_entry import Wish
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import CommandFailed, JoinTournament, ReadTournament
 from lichessbot.timeouts import Timeouts
-from lichessbot.tournaments import Wish
 from tests.lichessbot.tournament_desk import ARENA, Desk
 
 LIMITS = [

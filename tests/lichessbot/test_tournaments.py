@@ -4,12 +4,12 @@
 import pytest
 from pydantic import SecretStr
 
+from lichessbot.arena_entry import Wish
 from lichessbot.config import TournamentConfig
 from lichessbot.errors import Refused, Unreachable
 from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import CommandDone, JoinTournament, LeaveTournament, ReadTournament
 from lichessbot.timeouts import Timeouts
-from lichessbot.tournaments import Wish
 from tests.lichessbot.tournament_desk import ARENA, GAME, Desk
 
 

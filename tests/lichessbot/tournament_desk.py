@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+from lichessbot.arena_entry import Wish
 from lichessbot.errors import ApiError
 from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import (
@@ -16,7 +17,7 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.enums import Variant
 from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts
-from lichessbot.tournaments import Tournaments, Wish
+from lichessbot.tournaments import Tournaments
 
 ARENA, GAME = "hL7vMrFQ", "game0001"
 
