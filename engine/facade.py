@@ -205,7 +205,7 @@ class Engine:
         self._table.resize(hash_mb)
 
     def set_threads(self, threads: int) -> None:
-        """Search with this many threads, among which a node limit is divided equally.
+        """Search with this many threads, which share a node limit; fewer of them search if it is low.
 
         Raises ValueError for less than one.
         """

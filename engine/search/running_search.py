@@ -24,6 +24,7 @@ from engine.search.wdl import Wdl, wdl_of
 from engine.syzygy.tablebase import Tablebase, TableReport
 
 ROOT_PROBE_MS = 50                 # at least, even beyond the hard deadline; tablebases in memory take up to 15 ms
+NODES_WORTH_A_THREAD = 1000         # with fewer, another thread would hardly begin
 EARLY_STOP_NODES = 1000                 # most nodes of the search after an early stop; about 2 ms
 TABLEBASE_SCORES = {2: TABLEBASE_WIN, -2: -TABLEBASE_WIN}      # by WDL; the rest is drawn
 
@@ -104,8 +105,9 @@ class RunningSearch:
             prober = tablebase.prober(position)
             return Search(position, table, history, time_manager, nodes, network, prober, style=style)
 
-        used = histories[: task.limits.nodes]      # each thread searches at least one node
-        share = (task.limits.nodes or 0) // len(used)
+        nodes = task.limits.nodes
+        used = histories if nodes is None else histories[: max(1, nodes // NODES_WORTH_A_THREAD)]
+        share = (nodes or 0) // len(used)
         self._search = search(histories[0], self._time_manager, share)
         self._search_without_clock = partial(search, histories[0], TimeManager())
         self._stopped_by_caller = False

@@ -333,12 +333,15 @@ def test_several_threads_share_the_nodes_and_end_together() -> None:
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("search-")]
 
 
-def test_fewer_nodes_than_threads_are_not_exceeded() -> None:
-    engine = Engine(hash_mb=1)
-    engine.set_threads(8)
-    search = engine.begin(Limits(nodes=3))
-    search.run()
-    assert sum(thread.node_count() for thread in (search._search, *search._helpers)) <= 3
+def test_with_few_nodes_further_threads_are_not_used() -> None:
+    def found(threads: int) -> tuple[int, tuple[str, ...]]:
+        engine = Engine(hash_mb=1)
+        engine.set_threads(threads)
+        report = engine.go(Limits(nodes=1500)).report
+        assert report is not None
+        return report.nodes, report.pv
+
+    assert found(16) == found(1)
 
 
 def test_no_further_thread_is_started_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
