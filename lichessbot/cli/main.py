@@ -83,6 +83,7 @@ class _Commands(click.Group):
         try:
             module = import_module(f"lichessbot.cli.{_MODULES.get(cmd_name, cmd_name)}")
         finally:
+            gc.freeze()  # else the next collection looks at all of it
             gc.enable()
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
