@@ -115,7 +115,7 @@ class ControlServer:
                 listener = self._in_its_folder(listener)
                 self._accept(listener)
             except TimeoutError:
-                pass  # nobody came
+                continue  # nobody came
             except OSError as error:
                 if not self._closing.is_set():
                     self._log.debug("control.accept", error=error)
