@@ -73,7 +73,7 @@ def stats_command(words: tuple[str, ...], form: str | None, config_file: Path | 
         return records.complain()
     match form:
         case "json":
-            _write_json(asdict(found))
+            sys.stdout.write(f"{json.dumps(asdict(found), indent=2)}\n")
         case "csv":
             _write_scores(found, sys.stdout)
         case _:
@@ -99,7 +99,9 @@ def games_command(
         return records.complain()
     match form:
         case "json":
-            _write_json([dict(zip(COLUMNS, _values(game), strict=True)) for game in games])
+            # A line each: indented, 50,000 games would take half as long again, and twice the memory.
+            lines = (json.dumps(dict(zip(COLUMNS, _values(game), strict=True))) for game in games)
+            sys.stdout.write("[" + ",\n".join(lines) + "]\n")
         case "csv":
             csv.writer(sys.stdout).writerows([COLUMNS, *map(_values, games)])
         case _:
@@ -131,10 +133,6 @@ def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
     if not written:
         sys.stderr.write(f"{games_in_words(len(games))} found, without moves that can be written\n")
     return ExitCode.OK if written else ExitCode.FAILED
-
-
-def _write_json(value: object) -> None:
-    sys.stdout.write(f"{json.dumps(value, indent=2)}\n")  # faster than `json.dump`, which writes each part
 
 
 def _write_scores(found: Statistics, out: IO[str]) -> None:
