@@ -130,7 +130,8 @@ class Game:
 
     def read_again(self, reason: str) -> Iterator[Action]:
         """Read the state from a new connection, as the present one may be late or dead; moves go on meanwhile."""
-        yield from self._if_open([ReopenStream(reason)])
+        if self.monitor.is_open:
+            yield self.monitor.reopen(reason)
 
     def handle(self, report: Report, now: float) -> Iterator[Action]:
         """Yield the actions that follow from a report about this game."""

@@ -162,9 +162,9 @@ class StreamMonitor:
         if self._heard_at is None or listed.asked_at <= self._heard_at:
             return
         if listed.info is None:
-            yield self._reopen("the game is not among those in progress")
+            yield self.reopen("the game is not among those in progress")
         elif awaiting and listed.info.is_my_turn:
-            yield self._reopen("the opponent's move did not arrive")
+            yield self.reopen("the opponent's move did not arrive")
 
     def retry_later(self, now: float) -> None:
         """Read the state again after a growing delay."""
@@ -181,7 +181,7 @@ class StreamMonitor:
             yield ReopenStream("no connection within the time limit", hangs=True)
         if is_due(self._state_due_at, now):
             self._state_due_at = None
-            yield self._reopen("the game's state did not arrive")
+            yield self.reopen("the game's state did not arrive")
         if is_due(self._reopen_due_at, now):
             self._reopen_due_at = None
             self.connecting(clock, now)
@@ -190,13 +190,13 @@ class StreamMonitor:
             self._wait_for_opponent(clock, now)
             if self._asked_in_vain:
                 # The list may be delayed by a rate limit that does not apply to the stream of a game.
-                yield self._reopen("the opponent is silent, and the list of games did not come")
+                yield self.reopen("the opponent is silent, and the list of games did not come")
             else:
                 yield PlayingWanted("an opponent is silent")
             self._asked_in_vain = not self._asked_in_vain
 
-    def _reopen(self, reason: str) -> ReopenStream:
-        """Replace a connection that is open: no list of games is newer until the next one is."""
+    def reopen(self, reason: str) -> ReopenStream:
+        """Replace a connection that is open: until the next one is, no list of games is newer, and no state is read."""
         self._heard_at = None
         return ReopenStream(reason)
 

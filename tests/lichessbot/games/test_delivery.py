@@ -354,6 +354,20 @@ def test_no_game_is_aborted_while_its_stream_cannot_show_the_opponents_move() ->
     assert abort in bench.wait(retry_s)
 
 
+def test_after_a_standstill_no_game_is_aborted_before_it_is_read_again() -> None:
+    """The opponent's move may have come meanwhile, and wait to be read."""
+    abort = Abort(GAME, "the opponent does not move")
+    bench = Bench(white=False)
+    bench.full()
+    bench.now += 60
+    only(list(bench.game.read_again("the daemon stood still")), ReopenStream)
+    assert abort not in bench.wait(0)
+    bench.hear(StreamLost(GAME, "reopened on request", timedelta(), on_request=True))
+    bench.hear(StreamOpened(GAME))
+    bench.full()
+    assert abort in bench.wait(TIMEOUTS.abort_retry.total_seconds())
+
+
 def test_an_abort_that_may_still_wait_to_be_sent_is_withdrawn_once_the_stream_is_lost() -> None:
     abort = Abort(GAME, "the opponent does not move")
     bench = Bench(white=False)
