@@ -62,9 +62,12 @@ class Entry:
     """What to join again once we have left."""
 
     def needs_slot(self, soon: float) -> bool:
-        """Return whether a slot is to be kept for a tournament that has begun by the moment `soon`."""
+        """Return whether a slot is to be kept for a tournament that has begun by the moment `soon`.
+
+        The request to join may lead to a game before it is answered.
+        """
         begun = self.starts_at is not None and self.starts_at <= soon
-        return self.stage is Stage.JOINED and begun and not self.games
+        return (self.stage is Stage.JOINED or self.game_requested) and begun and not self.games
 
     def game_may_begin(self, now: float) -> bool:
         """Return whether a game may begin there, as the last request for one still counts."""

@@ -1,12 +1,13 @@
 """Tournaments by themselves: what is asked of Lichess, when, and what its answers lead to. No socket, no clock."""
 
+from datetime import timedelta
 
 import pytest
 from pydantic import SecretStr
 
 from lichessbot.arena_entry import Wish
 from lichessbot.config import TournamentConfig
-from lichessbot.errors import Refused, Unreachable
+from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import CommandDone, JoinTournament, LeaveTournament, ReadTournament
 from lichessbot.timeouts import Timeouts
@@ -271,6 +272,14 @@ def test_a_slot_is_kept_from_two_minutes_before_the_start_until_the_game_begins(
     assert len(desk.tournaments.slot_holders) == 1
     desk.tournaments.game_started(ARENA, GAME)
     assert list(desk.tournaments.slot_holders) == [], "the game has its own"
+
+
+def test_a_slot_is_kept_while_the_request_to_join_a_running_arena_has_no_answer(desk: Desk) -> None:
+    """Its game may begin before the answer: a challenge accepted meanwhile would be a game too many."""
+    desk.begin_to_join()
+    assert len(desk.tournaments.slot_holders) == 1
+    desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
+    assert list(desk.tournaments.slot_holders) == [], "no game is requested until the next try"
 
 
 def test_a_game_is_requested_once_a_slot_is_free(desk: Desk) -> None:
