@@ -8,7 +8,6 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Final
 
 from lichessbot.challenges.player_lists import PlayerLists
@@ -55,8 +54,8 @@ class ChallengeHandler:
         self._queue = ChallengeQueue()
         self.human_expected_until = -math.inf
         """Until when (monotonic seconds) a human who found no slot may come back for the next one."""
-        self._accepted_again: set[str] = set()
-        """Challenges whose acceptance met a rate limit."""
+        self._answered_again: set[str] = set()
+        """Challenges whose answer met a rate limit and was sent once more."""
 
     @property
     def wake_at(self) -> float | None:
@@ -231,7 +230,7 @@ class ChallengeHandler:
     # What became of our answers
 
     def answer_arrived(self, command: ChallengeAnswer) -> None:
-        self._accepted_again.discard(command.challenge_id)
+        self._answered_again.discard(command.challenge_id)
         self._store.note_answered(command.challenge_id)
         entry = self._store.challenges.get(command.challenge_id)
         if isinstance(command, AcceptChallenge):
@@ -246,15 +245,18 @@ class ChallengeHandler:
         entry = self._store.challenges.get(command.challenge_id)
         if isinstance(command, AcceptChallenge):
             self._acceptance_failed(command.challenge_id, report.error, report.perhaps_done)
-        elif not report.perhaps_done and entry is not None:
-            because = f"{entry.because}; but the challenger was not told: {report.error}"
-            self._record(command.challenge_id, because=because)
+        elif command.until == math.inf and self._may_answer_again(command.challenge_id, report.error):
+            self._answer_again(command)
+        else:
+            self._answered_again.discard(command.challenge_id)
+            if not report.perhaps_done and entry is not None:
+                because = f"{entry.because}; but the challenger was not told: {report.error}"
+                self._record(command.challenge_id, because=because)
 
     def _acceptance_failed(self, challenge_id: str, error: ApiError, perhaps_done: bool) -> None:
         """Free the slot if there is no game, and decline a challenge that is still open.
 
-        After a short rate limit that names no quota, a correspondence challenge is accepted once more, as it does not
-        expire.
+        After a short rate limit, a correspondence challenge is accepted once more, as it does not expire.
         """
         entry = self._store.challenges.get(challenge_id)
         expires = entry is None or entry.has_clock
@@ -266,12 +268,11 @@ class ChallengeHandler:
                 self._slots.doubt(challenge_id, time.monotonic(), likely=True)
             case Refused(status=status) if status == _NOT_FOUND:
                 self._slots.doubt(challenge_id, time.monotonic())
-            case RateLimited(quota="", pause=pause) if not expires and self._may_accept_again(challenge_id, pause):
-                self._accepted_again.add(challenge_id)
-                self._send(AcceptChallenge(challenge_id, until=math.inf))  # the outbox waits for the end of the pause
+            case RateLimited() if not expires and self._may_answer_again(challenge_id, error):
+                self._answer_again(AcceptChallenge(challenge_id, until=math.inf))
             case Refused() | RateLimited():
                 self._slots.free(challenge_id)
-                self._accepted_again.discard(challenge_id)
+                self._answered_again.discard(challenge_id)
                 later, outcome = DeclineReason.LATER, ChallengeOutcome.DECLINED
                 self._record(challenge_id, answer=outcome, reason=later, rule="Lichess", because=str(error))
                 self._send(DeclineChallenge(challenge_id, later, until=None if expires else math.inf))
@@ -279,9 +280,18 @@ class ChallengeHandler:
                 self._slots.free(challenge_id)
                 self._close(challenge_id, ChallengeOutcome.NO_GAME, str(error))      # it was never sent
 
-    def _may_accept_again(self, challenge_id: str, pause: timedelta) -> bool:
-        """Return whether it is the first time; a longer pause is a quota, which would be used up for long."""
-        return pause <= self._timeouts.longest_pause and challenge_id not in self._accepted_again
+    def _may_answer_again(self, challenge_id: str, error: ApiError) -> bool:
+        """Return whether a rate limit was met for the first time; a longer pause is a quota, which is used up for long.
+
+        Only for a challenge that does not expire.
+        """
+        is_short = isinstance(error, RateLimited) and not error.quota and error.pause <= self._timeouts.longest_pause
+        return is_short and challenge_id not in self._answered_again
+
+    def _answer_again(self, command: ChallengeAnswer) -> None:
+        """Send an answer once more; the outbox waits for the end of the pause."""
+        self._answered_again.add(command.challenge_id)
+        self._send(command)
 
     # Games
 

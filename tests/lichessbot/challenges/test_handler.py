@@ -179,6 +179,16 @@ def test_a_challenge_that_does_not_expire_is_answered_at_any_time(desk: Desk) ->
     assert desk.human_expected_until < time.monotonic(), "no slot was missing"
 
 
+def test_a_decline_that_met_a_rate_limit_is_sent_once_more_if_the_challenge_does_not_expire(desk: Desk) -> None:
+    """It would stay open for days."""
+    desk.answer(received("first", days=3), time.monotonic())
+    (declined,) = desk.outbox.sent
+    for _ in range(2):
+        desk.answer_failed(declined, CommandFailed(declined, LIMITED))
+    assert desk.outbox.sent == [declined, declined]
+    assert "the challenger was not told: 429" in desk.store.challenges.get("first").because
+
+
 def test_a_decline_that_was_not_delivered_is_recorded_as_such(desk: Desk) -> None:
     desk.config = Config(challenge=config(time_controls=["rapid"]))
     desk.answer(WEAK, time.monotonic())
