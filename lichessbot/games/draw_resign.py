@@ -19,7 +19,6 @@ from lichessbot.uci.search import centipawns
 _OFFER_SPACING_PLIES: Final = 20
 _OFFERABLE_PLIES: Final = 2
 _REPETITIONS: Final = 3
-_MAX_SCORES: Final = 100
 _CLEARLY_WORSE_CP: Final = 100
 _WIN: Final = 2
 _CURSED_WIN: Final = 1
@@ -74,13 +73,14 @@ class DrawResignPolicy:
         self.rules = rules
         """They may change once the game's own stream is read."""
         self._scores_cp: dict[int, int] = {}
-        self._wdl: tuple[int, int] | None = None
-        """The ply for which a tablebase was asked last, and its result."""
+        """By ply, in the order of the game."""
+        self._wdl: int | None = None
+        """What a tablebase says of the present position."""
         self._last_offer_ply = math.inf if offered_earlier else -math.inf
         """Infinite while it is unknown, minus infinite without an offer."""
 
     def forget_from(self, ply: int) -> None:
-        """Forget what is known of the positions after `ply` plies and more: if there were any, they were taken back."""
+        """Forget what is known of the positions after `ply` plies and more, as it is our turn after so many."""
         self._wdl = None
         self._scores_cp = {known: it for known, it in self._scores_cp.items() if known < ply}
 
@@ -89,15 +89,13 @@ class DrawResignPolicy:
         score_cp = centipawns(score)
         if score_cp is not None:
             self._scores_cp[ply] = score_cp
-        if len(self._scores_cp) > _MAX_SCORES:
-            del self._scores_cp[min(self._scores_cp)]
 
-    def note_wdl(self, ply: int, wdl: int | None) -> None:
-        """Note a tablebase result for us after `ply` plies, 2 for a win to -2 for a loss; None if none was found.
+    def note_wdl(self, wdl: int | None) -> None:
+        """Note a tablebase result for us in the present position, 2 for a win to -2 for a loss; None without one.
 
         A move from a tablebase has no score: scores from before the opponent's mistake would remain the latest.
         """
-        self._wdl = None if wdl is None else (ply, wdl)
+        self._wdl = wdl
         if wdl is not None and wdl > 0:
             self._scores_cp = {}
         elif wdl is not None and wdl > _LOSS:
@@ -120,7 +118,7 @@ class DrawResignPolicy:
     def _accepts(self, it: PositionFacts) -> bool:
         if not (it.offered and self._agrees_to_draws(it)):
             return False
-        if self._is_not_won_by_table(it):
+        if self._is_not_won_by_table():
             return True
         scores_cp = self._latest(it.ply, self.rules.offer_draw_moves)
         if not scores_cp:
@@ -132,19 +130,19 @@ class DrawResignPolicy:
     def _offers(self, it: PositionFacts) -> bool:
         scores_cp = self._latest(it.ply, self.rules.offer_draw_moves)
         level = bool(scores_cp) and all(abs(score) <= self.rules.offer_draw_score for score in scores_cp)
-        level = level or self._is_drawn_by_table(it)
+        level = level or (self.rules.offer_draw_for_egtb_zero and self._wdl == 0)
         return level and self._agrees_to_draws(it) and self._is_time_for_a_draw(it) and self._may_offer(it)
 
     def _resigns(self, it: PositionFacts) -> bool:
         rules = self.rules
         scores_cp = self._latest(it.ply, rules.resign_moves)
         lost = bool(scores_cp) and max(scores_cp) <= rules.resign_score
-        lost = lost or (rules.resign_for_egtb_minus_two and self._wdl == (it.ply, _LOSS))
+        lost = lost or (rules.resign_for_egtb_minus_two and self._wdl == _LOSS)
         may_resign = _may_resign(rules, it.opponent)
         return may_resign and lost and not it.cannot_be_lost and not self._opponent_may_flag(it)
 
     def _agrees_to_draws(self, it: PositionFacts) -> bool:
-        is_won = self._wdl in ((it.ply, _CURSED_WIN), (it.ply, _WIN))
+        is_won = self._wdl in (_CURSED_WIN, _WIN)
         awaits_flag = self._opponent_may_flag(it) and not it.cannot_be_won
         return _may_draw(self.rules, it.opponent) and not is_won and not awaits_flag
 
@@ -154,13 +152,9 @@ class DrawResignPolicy:
     def _is_long_enough(self, it: PositionFacts) -> bool:
         return it.ply // 2 + 1 >= self.rules.offer_draw_min_game_length
 
-    def _is_drawn_by_table(self, it: PositionFacts) -> bool:
-        return self.rules.offer_draw_for_egtb_zero and self._wdl == (it.ply, 0)
-
-    def _is_not_won_by_table(self, it: PositionFacts) -> bool:
+    def _is_not_won_by_table(self) -> bool:
         """Return whether a draw is the best that we can hope for: the scores may be from before our mistake."""
-        is_not_won = self._wdl is not None and self._wdl[0] == it.ply and self._wdl[1] <= 0
-        return self.rules.offer_draw_for_egtb_zero and is_not_won
+        return self.rules.offer_draw_for_egtb_zero and self._wdl is not None and self._wdl <= 0
 
     def _may_offer(self, it: PositionFacts) -> bool:
         spaced = it.ply - self._last_offer_ply > _OFFER_SPACING_PLIES
@@ -174,8 +168,8 @@ class DrawResignPolicy:
 
         An only move is not searched: scores from before the opponent's mistake would decide.
         """
-        is_judged = ply in self._scores_cp or (self._wdl is not None and self._wdl[0] == ply)
-        scores_cp = [self._scores_cp[known] for known in sorted(self._scores_cp)]
+        is_judged = ply in self._scores_cp or self._wdl is not None
+        scores_cp = list(self._scores_cp.values())
         return scores_cp[-count:] if is_judged and len(scores_cp) >= count else []
 
 

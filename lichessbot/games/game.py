@@ -352,7 +352,7 @@ class Game:
             moves = tuple(self.board.normalise(move) for move in answer.moves)
         except InvalidMove:
             moves = ()
-        self._draw_resign.note_wdl(len(self._moves), answer.wdl if moves else None)
+        self._draw_resign.note_wdl(answer.wdl if moves else None)
         if len(moves) == 1:
             self._draw_resign.note_score(len(self._moves), answer.summary.score)
             self.search.finish()

@@ -40,13 +40,11 @@ def decided(
     *,
     offered_earlier: bool = False,
     wdl: int | None = None,
-    asked_ply: int = QUIET.ply,
     **changes: Any,
 ) -> Decision:
     """Return the decision in `it` after these scores, the last of the current search; `wdl`: of a tablebase."""
     policy = DrawResignPolicy(rules(**changes), offered_earlier=offered_earlier)
-    if wdl is not None:
-        policy.note_wdl(asked_ply, wdl)
+    policy.note_wdl(wdl)
     for number, score in enumerate(scores):
         policy.note_score(it.ply - 2 * (len(scores) - 1 - number), score)
     return policy.decide(it)
@@ -270,6 +268,9 @@ def test_scores_of_moves_that_were_taken_back_are_forgotten() -> None:
     policy.forget_from(58)
     policy.note_score(58, "cp -5000")
     assert policy.decide(replace(QUIET, ply=58)) is Decision.PLAY_ON
+    policy.note_score(60, "cp -5000")
+    policy.forget_from(60)
+    assert policy.decide(QUIET) is Decision.PLAY_ON, "the only reply to another move than the one taken back"
 
 
 # Facts of a position

@@ -49,9 +49,12 @@ def test_an_offer_is_accepted_in_a_tablebase_loss_whatever_the_scores_before_our
     assert after_a_mistake(["cp 300"] * 3, wdl, **changes).decide(OFFERED) is Decision.PLAY_ON
 
 
-def test_a_tablebase_result_of_an_earlier_position_is_forgotten() -> None:
-    assert decided([], wdl=0, asked_ply=QUIET.ply - 2) is Decision.PLAY_ON
-    assert decided([], wdl=-2, asked_ply=QUIET.ply - 2) is Decision.PLAY_ON
+@pytest.mark.parametrize("wdl", [-2, -1, 0, 1, 2])
+@pytest.mark.parametrize("scores", [[], LEVEL, LOST])
+def test_a_tablebase_result_says_nothing_of_the_next_position(scores: list[str], wdl: int) -> None:
+    policy = after_a_mistake(scores, wdl)
+    policy.forget_from(QUIET.ply + 2)
+    assert policy.decide(replace(QUIET, ply=QUIET.ply + 2)) is Decision.PLAY_ON
 
 
 def after_a_mistake(scores: list[str], wdl: int, **changes: Any) -> DrawResignPolicy:
@@ -59,7 +62,7 @@ def after_a_mistake(scores: list[str], wdl: int, **changes: Any) -> DrawResignPo
     policy = DrawResignPolicy(rules(**changes), offered_earlier=False)
     for number, score in enumerate(scores):
         policy.note_score(QUIET.ply - 2 * (len(scores) - number), score)
-    policy.note_wdl(QUIET.ply, wdl)
+    policy.note_wdl(wdl)
     return policy
 
 
@@ -70,7 +73,8 @@ def test_no_draw_is_agreed_in_a_tablebase_win(scores: list[str], it: PositionFac
     policy = after_a_mistake(scores, wdl)
     assert policy.decide(it) is Decision.PLAY_ON
     policy.forget_from(it.ply + 2)
-    assert policy.decide(replace(it, ply=it.ply + 2)) is Decision.PLAY_ON, "an only move: nobody was asked"
+    policy.note_score(it.ply + 2, "cp 0")
+    assert policy.decide(replace(it, ply=it.ply + 2)) is Decision.PLAY_ON, "the other scores are of before the win"
 
 
 @WON
@@ -82,10 +86,11 @@ def test_a_tablebase_win_counts_more_than_the_score_of_the_search_for_its_move(w
 
 @NOT_LOST
 def test_scores_from_before_the_opponents_mistake_resign_nothing(wdl: int) -> None:
-    policy = after_a_mistake(LOST, wdl, offer_draw_enabled=False)
+    policy = after_a_mistake(["cp -1000"] * 3, wdl, offer_draw_enabled=False)
     assert policy.decide(QUIET) is Decision.PLAY_ON
     policy.forget_from(QUIET.ply + 2)
-    assert policy.decide(replace(QUIET, ply=QUIET.ply + 2)) is Decision.PLAY_ON, "an only move: nobody was asked"
+    policy.note_score(QUIET.ply + 2, "cp -1200")
+    assert policy.decide(replace(QUIET, ply=QUIET.ply + 2)) is Decision.PLAY_ON
 
 
 def test_scores_that_a_tablebase_does_not_refute_still_count() -> None:
