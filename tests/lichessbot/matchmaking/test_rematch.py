@@ -103,6 +103,8 @@ def test_a_bot_that_never_moved_is_told_from_one_that_waited_for_us(
 )
 def test_some_games_have_no_rematch(changes: dict[str, Any]) -> None:
     assert rematch_after(finished(**changes), ALL, 0) is None
+    unplayed = replace(finished(status=GameStatus.ABORTED, **{"title": "BOT", **changes}), plies=1)
+    assert no_show(unplayed) is None, "we would not challenge to it"
 
 
 def test_a_game_that_ended_while_we_did_not_watch_has_no_rematch() -> None:
