@@ -17,7 +17,7 @@ from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFull, Player
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.store import LimitedAction
-from lichessbot.uci.search import SearchInfo, centipawns
+from lichessbot.uci.search import SearchInfo
 from tests.lichessbot.games.bench import GAME, TIMEOUTS, Bench
 
 OFFERS = {"offer_draw_enabled": True, "offer_draw_score": 50, "offer_draw_moves": 1, "offer_draw_pieces": 32}
@@ -120,6 +120,12 @@ def test_an_opponent_without_a_rating_is_below_every_minimum() -> None:
     assert decided(LEVEL, unrated, offer_draw_min_rating=600) is Decision.PLAY_ON
 
 
+def test_rules_about_humans_leave_games_with_bots_alone() -> None:
+    it = replace(QUIET, opponent=BOT)
+    assert decided(LEVEL, it, offer_draw_against_humans=False) is Decision.DRAW
+    assert decided(LOST, it, resign_against_humans=False) is Decision.RESIGN
+
+
 def test_nothing_can_be_offered_before_both_have_moved() -> None:
     assert decided(["cp 0"], replace(QUIET, ply=1), offer_draw_moves=1) is Decision.PLAY_ON
     assert decided(["cp 0"], replace(QUIET, ply=2), offer_draw_moves=1) is Decision.DRAW
@@ -195,7 +201,7 @@ def test_with_many_pieces_an_offer_is_accepted_if_clearly_worse_in_a_game_long_e
 
 
 def test_an_offer_is_accepted_even_shortly_after_ours() -> None:
-    assert decided(LEVEL, OFFERED, offered_earlier=True) is Decision.DRAW
+    assert decided(["cp 10"] * 3, OFFERED, offered_earlier=True) is Decision.DRAW
 
 
 @NO_DRAWS
@@ -325,17 +331,6 @@ def test_pieces_are_counted_with_kings_and_pawns() -> None:
 )
 def test_an_opponent_with_less_time_and_no_increment_is_in_a_hurry(changes: dict[str, int], hurry_s: float) -> None:
     assert facts("4k3/p7/8/8/8/8/P7/4K3 w - - 0 1", "e1e2", **changes).opponent_flag_s == hurry_s
-
-
-@pytest.mark.parametrize(
-    ("text", "score_cp"),
-    [
-        ("cp 31", 31), ("cp -5", -5), ("mate 3", 99_997), ("mate -3", -99_997), ("mate 0", -100_000),
-        ("", None), ("cp", None), ("cp x", None), ("mate ²", None), ("upperbound 3", None),
-    ],
-)
-def test_a_score_is_read_as_uci_writes_it(text: str, score_cp: int | None) -> None:
-    assert centipawns(text) == score_cp
 
 
 # In a game

@@ -20,7 +20,7 @@ from lichessbot.log import EventLog
 from lichessbot.log.event_log import Event
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.engine_process import DialogueLog
-from lichessbot.uci.search import BestMove, EngineReady
+from lichessbot.uci.search import BestMove, EngineReady, centipawns
 from tests.lichessbot.uci.helpers import (
     TIMEOUTS,
     Start,
@@ -60,6 +60,17 @@ def test_options_that_stockfish_refuses_become_complaints(start: Start, inbox: I
         "uci_options.Skil Level: the engine offers no such option; nearest: Skill Level",
         "uci_options.nodestime: expected a whole number from 0 to 10000, found -1",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "score_cp"),
+    [
+        ("cp 31", 31), ("cp -5", -5), ("mate 3", 99_997), ("mate -3", -99_997), ("mate 0", -100_000),
+        ("", None), ("cp", None), ("cp x", None), ("mate ²", None), ("upperbound 3", None),
+    ],
+)
+def test_a_score_is_read_as_uci_writes_it(text: str, score_cp: int | None) -> None:
+    assert centipawns(text) == score_cp
 
 
 def test_options_are_set_after_uciok_and_before_isready(
