@@ -86,6 +86,7 @@ def test_no_user_is_named_before_the_account_is_known(lichess: ScriptedLichess, 
     [
         (Reply(400, {"error": "Not your turn, or game already over"}), 400, "Not your turn, or game already over"),
         (Reply(400, read("error-400-form.json")), 400, "clock.limit: Invalid clock, Too long; global: Invalid speed"),
+        (Reply(400, {"error": {"color": "Invalid value"}}), 400, "color: Invalid value"),
         (Reply(401, {"error": "No such token"}), 401, "No such token"),
         (Reply(403, {"error": "Missing scope: bot:play"}), 403, "Missing scope: bot:play"),
         (Reply(404, "<html>lost</html>"), 404, "Not Found"),
