@@ -7,7 +7,7 @@ import pytest
 from lichessbot.arena_entry import Wish
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.answers import ArenaInfo
-from lichessbot.lichess.commands import CommandFailed, JoinTournament, ReadTournament
+from lichessbot.lichess.commands import CommandFailed, JoinTournament, LeaveTournament, ReadTournament
 from lichessbot.timeouts import Timeouts
 from tests.lichessbot.tournament_desk import ARENA, Desk
 
@@ -43,7 +43,10 @@ def test_a_request_that_a_rate_limit_holds_back_beyond_the_end_is_withdrawn(desk
     desk.tick()
     desk.held_back = desk.sent[-1:]
     assert desk.held_back == [JoinTournament(ARENA, None, None, pair=True)]
-    desk.hand.now += 10
+    desk.hand.now += 9
+    desk.tick()
+    assert desk.held_back, "it may still be sent in time"
+    desk.hand.now += 1
     assert desk.tournaments.list_check_at <= desk.hand.now, "it wakes then"
     desk.tick()
     assert desk.held_back == []
@@ -68,7 +71,7 @@ def test_the_first_failure_in_a_row_is_logged(desk: Desk, caplog: pytest.LogCapt
     ]
 
 
-@pytest.mark.parametrize(("passed_s", "told"), [(598, "tournament.refused"), (599.5, "tournament.over")])
+@pytest.mark.parametrize(("passed_s", "told"), [(598.9, "tournament.refused"), (599, "tournament.over")])
 def test_a_request_refused_at_the_end_of_a_tournament_is_no_problem(
     desk: Desk, caplog: pytest.LogCaptureFixture, passed_s: float, told: str
 ) -> None:
@@ -78,6 +81,21 @@ def test_a_request_refused_at_the_end_of_a_tournament_is_no_problem(
     desk.fail(Refused(400, "This tournament is over"))
     assert [it.getMessage().split()[0] for it in caplog.records[1:]] == [told]
     assert desk.rows == {}
+
+
+def test_an_arena_that_cannot_be_left_counts_as_left_and_is_still_wanted(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk.enter()
+    desk.tournaments.stop()
+    desk.tick()
+    assert desk.sent[-1] == LeaveTournament(ARENA)
+    desk.fail(Refused(400, "You are not in it"))
+    assert not desk.tournaments.is_leaving_any
+    assert caplog.records == []
+    desk.tournaments.resume(())
+    desk.tick()
+    assert desk.sent[-1] == ReadTournament(ARENA)
 
 
 def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: Desk) -> None:

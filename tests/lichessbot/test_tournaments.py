@@ -63,6 +63,7 @@ def test_an_arena_to_come_is_not_left_at_a_stop_unless_lichess_may_still_pair_us
     desk.tournaments.stop()
     desk.tick()
     assert (desk.sent[-1] == LeaveTournament(ARENA)) == desk.tournaments.is_leaving_any == is_left
+    assert desk.tournaments.ids == ()
     desk.restart()
     desk.tournaments.want(())
     desk.tick()
