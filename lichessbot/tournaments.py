@@ -179,10 +179,8 @@ class Tournaments:
         if not any(entry.waits_for_slot for entry in self._entries.values()):
             return
         for entry in self._entries.values():
-            forgotten_at = entry.requested_at + self._timeouts.tournament_forgets.total_seconds()
-            would_repeat = entry.stage is Stage.JOINED and entry.game_requested and is_due(entry.due_at, now)
-            if would_repeat and now < forgotten_at:
-                entry.due_at = forgotten_at
+            if entry.stage is Stage.JOINED and entry.game_requested and is_due(entry.due_at, now):
+                entry.due_at = entry.requested_at + self._timeouts.tournament_forgets.total_seconds()
 
     def take_overdue(self, now: float) -> bool:
         """Return whether a game may have begun unseen, so that the list of games should be read; begin to wait anew.
