@@ -34,6 +34,26 @@ def test_a_tournament_joined_elsewhere_is_joined_again_after_a_pause(desk: Desk)
     assert desk.sent[-2:] == [ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)]
 
 
+def test_a_tournament_joined_elsewhere_survives_a_restart(desk: Desk) -> None:
+    desk.begin_game()
+    desk.restart()
+    desk.tournaments.want(())
+    assert desk.tournaments.ids == (ARENA,)
+
+
+def test_no_slot_is_kept_for_a_tournament_that_was_not_read_yet(desk: Desk) -> None:
+    desk.begin_game()
+    desk.tournaments.game_finished(GAME)
+    assert list(desk.tournaments.slot_holders) == []
+
+
+def test_during_a_pause_no_arena_is_found(desk: Desk) -> None:
+    desk.tournaments.stop()
+    desk.begin_game()
+    assert desk.tournaments.ids == ()
+    assert desk.rows == {}
+
+
 def test_the_last_game_of_an_arena_that_is_over_is_no_find(desk: Desk) -> None:
     desk.begin_game()
     desk.tick()

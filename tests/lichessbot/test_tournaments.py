@@ -24,6 +24,14 @@ def test_a_request_that_a_rate_limit_holds_back_is_withdrawn_before_we_leave(des
     assert desk.held_back == []
 
 
+def test_a_request_to_join_an_arena_to_come_is_withdrawn_at_a_stop(desk: Desk) -> None:
+    desk.join()
+    desk.answer(ArenaInfo(id=ARENA, secondsToStart=90))
+    desk.held_back = desk.sent[-1:]
+    desk.tournaments.stop()
+    assert desk.held_back == []
+
+
 @pytest.mark.parametrize("is_sent", [False, True])
 def test_an_arena_that_was_not_joined_yet_is_not_left(
     desk: Desk, is_sent: bool, caplog: pytest.LogCaptureFixture
@@ -179,6 +187,8 @@ def test_joining_again_with_a_password_changes_the_request_that_is_yet_to_come(d
     desk.tournaments.join(Wish(ARENA, None, "open sesame"))
     desk.fail(Refused(400, "Wrong entry code"))     # about the one before
     assert desk.sent[-1] == JoinTournament(ARENA, None, "open sesame", pair=True)
+    desk.fail(Refused(400, "Wrong entry code"))
+    assert desk.tournaments.ids == ()
 
 
 def test_a_tournament_left_while_a_join_is_under_way_is_left_after_its_answer(desk: Desk) -> None:
@@ -250,8 +260,11 @@ def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: D
     assert desk.sent[2:] == [join, ReadTournament(ARENA)]
 
 
-def test_an_arena_to_come_is_read_again_as_its_start_may_be_moved_and_clocks_stop_in_a_suspend(desk: Desk) -> None:
+def test_an_arena_to_come_is_read_again_as_its_start_may_be_moved_and_clocks_stop_in_a_suspend(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
     """The bot came hours late, or kept a slot for hours."""
+    caplog.set_level("INFO")
     desk.wait_for_start(3 * 3600)
     read, join = ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)
     for starts_in_s in (2.5 * 3600, 7200, 900):
@@ -264,6 +277,8 @@ def test_an_arena_to_come_is_read_again_as_its_start_may_be_moved_and_clocks_sto
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=1800))     # it has begun meanwhile
     desk.wait()
     assert desk.sent[5:] == [read, join]
+    told = [record.getMessage() for record in caplog.records if record.getMessage().startswith("tournament ")]
+    assert told == [f'tournament tournament={ARENA} name="" starts_in_s=10800.000']
 
 
 def test_a_slot_is_kept_from_two_minutes_before_the_start_until_the_game_begins(desk: Desk) -> None:
@@ -288,6 +303,7 @@ def test_a_game_is_requested_once_a_slot_is_free(desk: Desk) -> None:
     desk.begin_to_join()
     assert desk.sent[1:] == [JoinTournament(ARENA, None, None, pair=False)]
     desk.answer()
+    assert desk.tournaments.list_check_at is None, "no game was requested"
     for _ in range(3):
         assert desk.is_asked_after() == 50
         desk.wait()
