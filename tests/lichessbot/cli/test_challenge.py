@@ -65,9 +65,17 @@ def test_a_pause_of_hours_ends_the_command_and_withdraws_its_challenge(lichess: 
     assert WITHDRAWAL in lichess.paths()
 
 
-def test_an_answer_that_crosses_the_withdrawal_is_told(lichess: ScriptedLichess) -> None:
-    _, said = told(lichess, limit(86_398), withdrawal=Reply(404, {"error": "Not found"})).splitlines()
-    assert said == "challenge abcd1234 was answered before it could be withdrawn"
+@pytest.mark.parametrize(
+    ("withdrawal", "why"),
+    [
+        (Reply(404, {"error": "Not found"}), "was answered before it could be withdrawn"),
+        (limit(60), "could not be withdrawn: 429: Too many requests (pause 60 s)"),
+    ],
+    ids=["answered", "perhaps still open"],
+)
+def test_a_challenge_that_is_not_withdrawn_is_told(lichess: ScriptedLichess, withdrawal: Reply, why: str) -> None:
+    _, said = told(lichess, limit(86_398), withdrawal=withdrawal).splitlines()
+    assert said == f"challenge abcd1234 {why}"
 
 
 @pytest.mark.parametrize(

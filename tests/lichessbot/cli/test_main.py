@@ -71,6 +71,7 @@ def test_a_challenge_has_a_clock_or_days(capsys: pytest.CaptureFixture[str]) -> 
     ("words", "complaint"),
     [
         (("--clock", "0+0"), "0+0: expected 30 s or more for base + 40 increments, found 0 + 40 * 0"),
+        (("--clock", "3+181"), "expected an increment of 0 to 180 seconds, found 181"),
         (("--clock", "0.25+0"), "0.25+0: expected 30 s or more for base + 40 increments, found 15 + 40 * 0"),
         (("--days", "2", "--variant", "atomic", "--rated"), "--rated: without a clock, Lichess rates games of stand"),
         (("--days", "2", "--variant", "chess960", "--rated"), "--rated: without a clock, Lichess rates games of stand"),
