@@ -80,6 +80,23 @@ def test_the_status_is_measured_in_base_units() -> None:
     assert "version=0.0.4" in METRICS_TYPE or "version=1.0.0" in METRICS_TYPE
 
 
+def test_the_labels_have_the_names_that_queries_use() -> None:
+    requests = RequestQueue({"send move": 10}, (HeldBack("challenges", NOW + 30),))
+    it = replace(STATUS, connection=replace(STATUS.connection, requests=requests))
+    families = text_string_to_metric_families(metrics(it, 0).decode())
+    found = {each.name: sorted(each.labels) for family in families for each in family.samples if each.labels}
+    assert found == {
+        "lichessbot_info": ["account", "version"],
+        "lichessbot_activity": ["activity"],
+        "lichessbot_requests_waiting": ["kind"],
+        "lichessbot_requests_held_back_seconds": ["what"],
+        "lichessbot_games_running": ["speed"],
+        "lichessbot_limit_used": ["limit"],
+        "lichessbot_limit_most": ["limit"],
+        "lichessbot_faults_total": ["kind"],
+    }
+
+
 def test_the_start_is_the_same_at_every_look_whatever_the_clocks_do() -> None:
     later = replace(STATUS, at_epoch_s=NOW + 30, up_for_s=7500 + 30.000001)
     assert samples(later)["lichessbot_start_time_seconds",] == samples(STATUS)["lichessbot_start_time_seconds",]
@@ -96,3 +113,5 @@ def test_what_is_unknown_is_left_out_and_names_from_the_network_are_only_labels(
     assert ("lichessbot_shortest_clock_seconds",) not in found
     assert found["lichessbot_records_unwritten_seconds",] == 0
     assert found["lichessbot_info", hostile, "0.1.0"] == 1
+    unconnected = replace(STATUS, connection=replace(connection, account=None))
+    assert samples(unconnected)["lichessbot_info", "", "0.1.0"] == 1
