@@ -305,6 +305,24 @@ def test_the_process_ends_after_its_games_and_what_may_become_one(room: Room) ->
         assert shutdown.exit_code is None
     shutdown.tick(is_connected=True, is_talking=False)
     assert shutdown.exit_code is ExitCode.OK
+    shutdown.exit_code = ExitCode.REFUSED
+    shutdown.tick(is_connected=True, is_talking=False)
+    assert shutdown.exit_code is ExitCode.REFUSED, "Lichess denied the token meanwhile"
+
+
+def test_if_an_engine_fails_at_the_start_the_process_ends_after_the_games_left_over(room: Room) -> None:
+    idle = Room().shutdown
+    assert not idle.engine_failed(ExitCode.USAGE, left_over=0)
+    assert idle.exit_code is ExitCode.USAGE
+    shutdown = room.shutdown
+    assert shutdown.engine_failed(ExitCode.USAGE, left_over=2)
+    shutdown.games_known(GRACE)
+    leave_at = shutdown.leave_at
+    shutdown.games_known(2 * GRACE)
+    assert shutdown.leave_at == leave_at, "a further list of the games gives no further time"
+    room.games.clear()
+    shutdown.tick(is_connected=True, is_talking=False)
+    assert shutdown.exit_code is ExitCode.FAILED, "the service manager starts it again"
 
 
 def test_an_outage_is_waited_out_only_so_long_as_an_answer_may_become_a_game(
