@@ -41,9 +41,10 @@ def told(
     withdrawal: Reply | None = None,
     games: int = 1,
     is_played: bool = False,
+    title: str | None = "BOT",
 ) -> str:
     """What the command prints if it looks at its challenge and gets these answers."""
-    lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": "BOT"}))
+    lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": title}))
     lichess.answer("/api/users/status", Reply(body=[{"id": "testbot", "online": True}]))
     lichess.answer("/api/challenge/rival", shown())
     lichess.answer(LOOK, *looks)
@@ -63,6 +64,11 @@ def test_a_short_pause_is_told_and_waited_for(lichess: ScriptedLichess) -> None:
 def test_a_pause_of_hours_ends_the_command_and_withdraws_its_challenge(lichess: ScriptedLichess) -> None:
     assert told(lichess, limit(86_398)) == "rival: 429: Too many requests (pause 86398 s)\n"
     assert WITHDRAWAL in lichess.paths()
+
+
+def test_an_account_that_is_no_bot_challenges_nobody(lichess: ScriptedLichess) -> None:
+    assert told(lichess, title=None) == "TestBot is not a BOT account: run `lichessbot upgrade`\n"
+    assert lichess.paths() == ["/api/account"]
 
 
 @pytest.mark.parametrize(
