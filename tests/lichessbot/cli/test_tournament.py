@@ -147,6 +147,13 @@ def test_an_arena_that_is_too_fast_for_bots_is_not_joined(lichess: ScriptedLiche
     assert [request.path for request in lichess.requests] == [f"/api/tournament/{ARENA}"]
 
 
+@pytest.mark.parametrize("words", [("--team", "coders"), ("--password", "sesame")])
+def test_leaving_needs_neither_team_nor_password(lichess: ScriptedLichess, told: Told, words: tuple[str, str]) -> None:
+    complaint = "--team and --password cannot be used with --leave (see `lichessbot tournament --help`)"
+    assert told(ARENA, "--leave", *words, code=2) == f"lichessbot tournament: {complaint}\n"
+    assert lichess.requests == []
+
+
 def test_an_arena_of_the_configuration_is_not_left(lichess: ScriptedLichess, told: Told) -> None:
     told.config.write_text(f"{told.config.read_text()}tournaments: [{{id: {ARENA}}}]\n")
     listed = f"tournament {ARENA} is listed in `tournaments` of {told.config}"
