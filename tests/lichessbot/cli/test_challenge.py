@@ -1,8 +1,10 @@
 """`lichessbot challenge` in front of a scripted Lichess."""
 
 import io
+import time
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -55,14 +57,24 @@ def told(
     return out.getvalue()
 
 
-def test_a_short_pause_is_told_and_waited_for(lichess: ScriptedLichess) -> None:
+def test_a_short_pause_is_told_and_waited_for(lichess: ScriptedLichess, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    clock = SimpleNamespace(monotonic=time.monotonic, sleep=slept.append)
+    monkeypatch.setattr("lichessbot.cli.challenge.time", clock)
     said = told(lichess, limit(0.1), shown(status="declined", declineReasonKey="later"))
     assert said == "429: Too many requests (pause 0 s): waiting\ngame 1 abcd1234: declined, reason later\n"
+    assert 0.1 in slept
     assert WITHDRAWAL not in lichess.paths(), "which was answered"
 
 
-def test_a_pause_of_hours_ends_the_command_and_withdraws_its_challenge(lichess: ScriptedLichess) -> None:
-    assert told(lichess, limit(86_398)) == "rival: 429: Too many requests (pause 86398 s)\n"
+@pytest.mark.parametrize(
+    ("look", "why"),
+    [(limit(86_398), "429: Too many requests (pause 86398 s)"), (Reply(503), "503: Service Unavailable")],
+)
+def test_a_pause_of_hours_or_an_outage_ends_the_command_and_withdraws_its_challenge(
+    lichess: ScriptedLichess, look: Reply, why: str
+) -> None:
+    assert told(lichess, look) == f"rival: {why}\n"
     assert WITHDRAWAL in lichess.paths()
 
 
