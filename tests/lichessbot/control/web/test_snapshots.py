@@ -42,6 +42,11 @@ def later(status: Status, seconds: float) -> Status:
     )
 
 
+def with_next_attempt(at_epoch_s: float) -> Status:
+    matchmaking = replace(STATUS.lobby.matchmaking, next_attempt_epoch_s=at_epoch_s)
+    return replace(STATUS, lobby=replace(STATUS.lobby, matchmaking=matchmaking))
+
+
 def test_time_that_passes_is_no_news() -> None:
     assert later(STATUS, 2.0) != STATUS
     assert without_time(later(STATUS, 2.0)) == without_time(STATUS)
@@ -63,9 +68,7 @@ def test_time_that_passes_is_no_news() -> None:
 def test_moments_that_are_found_from_two_clocks_each_time_are_no_news() -> None:
     def at(off_s: float) -> Status:
         requests = RequestQueue(held_back=(HeldBack("send challenge", 1000.0 + off_s),))
-        matchmaking = replace(STATUS.lobby.matchmaking, next_attempt_epoch_s=2000.0 + off_s)
-        lobby = replace(STATUS.lobby, matchmaking=matchmaking)
-        return replace(STATUS, connection=replace(STATUS.connection, requests=requests), lobby=lobby)
+        return replace(with_next_attempt(2000.0 + off_s), connection=replace(STATUS.connection, requests=requests))
 
     assert without_time(at(3e-7)) == without_time(at(0.0)) != without_time(at(60.0))
 
@@ -81,6 +84,9 @@ def test_moments_that_are_found_from_two_clocks_each_time_are_no_news() -> None:
         replace(STATUS, games=(replace(GAME, stream=None), STATUS.games[1])),
         replace(STATUS, connection=replace(STATUS.connection, events=StreamStatus(True, 7200.0, 11.0))),
         replace(STATUS, connection=replace(STATUS.connection, held_back_s=5.0)),
+        replace(STATUS, connection=replace(STATUS.connection, events=None)),
+        replace(STATUS, games=(replace(GAME, white=replace(GAME.white, clock_s=None)), STATUS.games[1])),
+        with_next_attempt(5000.0),
         replace(STATUS, lobby=replace(STATUS.lobby, queue=())),
         replace(STATUS, ends_in_s=60.0),
         replace(STATUS, records=RecordsStatus(0.0, "disk is full")),
