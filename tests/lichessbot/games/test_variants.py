@@ -63,6 +63,10 @@ def test_the_pgn_of_a_variant_is_what_python_chess_reads(variant: Variant) -> No
     assert theirs.board_fen() == ours.fen().split()[0].split("[")[0].rsplit("/", ours.fen().count("/") - 7)[0]
 
 
+def test_a_record_without_a_variant_is_of_standard_chess() -> None:
+    assert start_board("", "").fen() == chess.STARTING_FEN
+
+
 @pytest.mark.parametrize(
     ("variant", "fen", "drawn"),
     [
