@@ -382,6 +382,18 @@ def test_standard_chess_from_another_position_is_from_position(ask: Asked, tmp_p
         assert ask.complaint.startswith("lichessbot explain: --rated: Lichess does not rate fromPosition games (see")
 
 
+@pytest.mark.parametrize(
+    ("words", "challenge"),
+    [
+        ("--clock 3+2 --from bot:1900 --rated", "rated 3+2 (blitz) standard, from a bot rated 1900"),
+        ("--days 1", "casual 1 day per move (correspondence) standard, from a human rated 1500"),
+        ("--unlimited --name Ada", "casual unlimited (correspondence) standard, from a human named Ada rated 1500"),
+    ],
+)
+def test_the_challenge_is_told_as_it_was_understood(ask: Asked, words: str, challenge: str) -> None:
+    assert ask(*words.split())["challenge"] == challenge
+
+
 def test_an_anonymous_player_has_no_name(ask: Asked) -> None:
     assert ask("--clock", "3+0", "--from", "anonymous")["challenge"].endswith(" standard, from an anonymous player")
     ask("--clock", "3+0", "--from", "anonymous", "--name", "Ada")
