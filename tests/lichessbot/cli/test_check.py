@@ -1,5 +1,6 @@
 """What `lichessbot check` says the daemon would do."""
 
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engine.facade import OWN_BOOK
 from lichessbot.cli.check import intentions
 from lichessbot.cli.main import main
 from lichessbot.config import Config, load_config
@@ -294,6 +296,23 @@ def test_a_damaged_records_file_is_noted(check: Check, tmp_path: Path) -> None:
     assert f"note  {file}: {damage}\n" in told
     assert "records are kept" not in told
     assert file.read_bytes() == b"no database" * 100
+
+
+def test_the_engine_and_the_books_that_answer_are_named(
+    check: Check, lichess: ScriptedLichess, tmp_path: Path
+) -> None:
+    account = {"id": "testbot", "username": "TestBot", "title": "BOT", "profile": {"bio": "Plays."}}
+    lichess.answer("/api/token/test", Reply(body={"lip_good": TOKEN}))
+    lichess.answer("/api/account", Reply(body=account))
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
+    shutil.copy(OWN_BOOK, tmp_path / "book.bin")
+    book = "polyglot: {enabled: true, book: {standard: book.bin}}"
+    told = check(engine=f"{IDLE_ENGINE}, {book}", code=0)
+    assert "ok    rude plays e2e4 after " in told
+    assert "ok    book book.bin: " in told
+    assert "FAIL" not in told
+    (tmp_path / "book.bin").write_bytes(bytes(17))
+    assert "FAIL  book book.bin" in check(engine=f"{IDLE_ENGINE}, {book}")
 
 
 def test_an_engine_that_ends_at_once_is_to_be_started_by_hand(check: Check) -> None:
