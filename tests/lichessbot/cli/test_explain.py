@@ -370,6 +370,7 @@ def test_standard_chess_from_another_position_is_from_position(ask: Asked, tmp_p
     odds = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNB1KBNR w KQkq - 0 1"
     told = ask("--clock", "3+0", "--fen", odds)
     assert told["challenge"].startswith("casual 3+0 (blitz) fromPosition, from ")
+    assert told["odds"] == "White plays without a queen"
     assert told["answer"] == "would be declined: standard"
     told = ask("--clock", "3+0", "--rated", "--fen", STARTING_FEN)
     assert told["challenge"].startswith("rated 3+0 (blitz) standard, from ")
