@@ -63,6 +63,11 @@ def test_time_that_passes_is_no_news() -> None:
         replace(STATUS, at_epoch_s=at, games=(replace(GAME, clock_runs=False),)) for at in (1000.0, 1060.0)
     )
     assert without_time(waiting) == without_time(still_waiting), "no clock runs before the first moves"
+    blacks_turn, still_blacks_turn = (
+        replace(STATUS, at_epoch_s=at, games=(replace(GAME, to_move="black", black=replace(GAME.black, clock_s=left)),))
+        for at, left in ((1000.0, 60.0), (1002.0, 58.0))
+    )
+    assert without_time(blacks_turn) == without_time(still_blacks_turn)
 
 
 def test_moments_that_are_found_from_two_clocks_each_time_are_no_news() -> None:
