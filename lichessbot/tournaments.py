@@ -355,7 +355,7 @@ class Tournaments:
         self._forget(entry)
         self._late_until[entry.wish.tournament_id] = time.monotonic() + self._timeouts.game_start.total_seconds()
         self._log.info("tournament.left", tournament=entry.wish.tournament_id)
-        if entry.rejoin_wish is not None and not self._stopping:
+        if entry.rejoin_wish is not None:
             self._enter(entry.rejoin_wish)
 
     def _drop(self, entry: Entry, *, is_over: bool = True) -> None:
