@@ -168,6 +168,28 @@ def test_a_pause_tries_to_leave_until_it_succeeds_and_the_end_of_the_process_onc
     assert "tournament.left" not in caplog.text
 
 
+def test_an_arena_to_come_that_we_were_told_to_leave_is_left_in_spite_of_an_outage_and_a_stop(desk: Desk) -> None:
+    desk.wait_for_start(3600)
+    desk.leave()
+    desk.fail(Unreachable("timed out"))
+    desk.tournaments.stop()
+    desk.tick()
+    assert desk.sent[-2:] == [LeaveTournament(ARENA)] * 2
+
+
+def test_an_arena_joined_again_before_a_stop_is_joined_after_it(desk: Desk) -> None:
+    desk.enter()
+    desk.leave()
+    desk.join()
+    desk.tournaments.stop()
+    desk.answer()
+    assert desk.sent[-1] == LeaveTournament(ARENA)
+    assert desk.tournaments.wake_at is None
+    desk.tournaments.resume(())
+    desk.tick()
+    assert desk.sent[-1] == ReadTournament(ARENA)
+
+
 def test_entering_again_before_leaving_counts_as_joined(desk: Desk) -> None:
     desk.enter()
     desk.leave()
