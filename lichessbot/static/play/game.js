@@ -38,12 +38,11 @@ export function showMoves(game, ply, judged, onPly) {
       setAttribute(button, 'aria-current', move?.ply === ply && 'true');
     });
   });
-  const current = list.querySelector('[aria-current]')?.closest('li');
+  const { offsetLeft: left, offsetTop: top } = list.querySelector('[aria-current]') ?? list;
   const place = [game.id, ply, game.moves.length, list.clientWidth, list.scrollWidth].join(' '); // marks widen it
-  if (list.dataset.place !== place) list.scrollTo({
-    top: current ? current.offsetTop - list.offsetTop - list.clientHeight / 2 : 0,
-    left: current ? current.offsetLeft - list.offsetLeft - list.clientWidth / 2 : 0,
-  });
+  if (list.dataset.place !== place) {
+    list.scrollTo(left - list.offsetLeft - list.clientWidth / 2, top - list.offsetTop - list.clientHeight / 2);
+  }
   list.dataset.place = place;
 }
 

@@ -63,6 +63,7 @@ function followGame(before, game) {
 function show(isRefused = false) {
   const { lobby, game } = told;
   if (!lobby || game === undefined) return;
+  const focused = document.activeElement;
   const turned = (colour) => ((colour === 'black') !== view.flipped ? 'black' : 'white');
   const isForm = !game || (view.wantsForm && game.isOver);
   const analysis = told.analysis?.id === game?.id ? told.analysis : null;
@@ -86,6 +87,8 @@ function show(isRefused = false) {
   }
   showReview(game, analysis, view.ply, goTo);
   showOffer(game?.offer ?? lobby.offer, (path, accept) => attempt(ask(path, { accept }), 'said'));
+  // What follows something that is hidden is above it; a browser would go on below, or at the top of the page.
+  if (!focused.checkVisibility()) byId('side').focus({ preventScroll: true });
 }
 
 const showBoards = () => showOthers(told.boards, watched(), (id) => (location.hash = id));
@@ -101,10 +104,8 @@ function goTo(ply) {
   byId('table').scrollIntoView({ block: 'nearest' });
 }
 
-const steps = { first: -Infinity, back: -1, forward: 1, last: Infinity };
-const keys = { ArrowLeft: 'back', ArrowRight: 'forward', ArrowUp: 'first', ArrowDown: 'last' };
+const keys = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -Infinity, ArrowDown: Infinity };      // how many moves on
 const isTyping = () => document.activeElement.matches('input, select') || byId('promotion').open;
-const step = (name) => name in steps && goTo(view.ply + steps[name]);
 const act = (command, form, refused) => attempt(ask(`game/${told.game.id}/${command}`, form), 'said', refused);
 
 /** Copy a text, or what a request for it brings. */
@@ -118,7 +119,7 @@ window.addEventListener('hashchange', listenAnew);
 document.addEventListener('keydown', (event) => {
   if (keys[event.key] && !isTyping() && !event.ctrlKey && !event.altKey && !event.metaKey && told.game) {
     event.preventDefault();
-    step(keys[event.key]);
+    goTo(view.ply + keys[event.key]);
   }
 });
 // A browser that is turned keeps in view what was at the middle of its edge, which may be far from the board.
@@ -129,7 +130,7 @@ document.addEventListener('click', (event) => {
   event.preventDefault();
   event.stopPropagation();
 }, true);
-byId('steps').addEventListener('click', (event) => step(event.target.dataset.step));
+byId('steps').addEventListener('click', ({ target }) => target.value && goTo(view.ply + Number(target.value)));
 
 const clicks = {
   sound() { sounds.toggle(); show(); },
