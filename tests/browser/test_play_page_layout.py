@@ -1,12 +1,12 @@
-"""Where the focus goes on the play page as its parts come and go."""
+"""Where the focus goes on the play page as its parts come and go, and whether what is shown is shown whole."""
 
 from typing import TYPE_CHECKING
 
 import pytest
 
 from lichessbot.rehearsal.rules.enums import Color
-from tests.browser.chromium import Visit, visit
-from tests.browser.playing import OVER, Patient, challenge, enter, until_turn
+from tests.browser.chromium import NARROW, Visit, visit
+from tests.browser.playing import OVER, Patient, challenge, click, enter, until_moves, until_turn
 from tests.lichessbot.rehearsal.browser.scene import Scene
 
 if TYPE_CHECKING:
@@ -14,7 +14,24 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+BEFORE_PROMOTION = "c2c4 b8c6 g2g4 b7b5 c4b5 a8b8 b5c6 b8b2 c6d7 b2b1"  # in antichess, by d7c8
+LONG_NAME = "W" * 20
 AT_THE_SIDE = "() => document.activeElement.id === 'side'"
+SHOW_LONG_MOVES = """async () => {
+    const { showMoves } = await import('/static/play/game.js');
+    const moves = [1, 2, 3, 4].flatMap((number) =>
+        ['white', 'black'].map((color) => ({ number, color, san: 'Nb8xd7+??' })));
+    showMoves({ id: 'long', moves }, 8, new Map(), () => {});
+}"""
+COUNT_LINES = """(it) => {
+    const text = document.createRange();
+    text.selectNodeContents(it);
+    return new Set([...text.getClientRects()].map((line) => line.top)).size;
+}"""
+IS_INSIDE = """([selector, frame]) => {
+    const [inner, outer] = [selector, frame].map((it) => document.querySelector(it).getBoundingClientRect());
+    return inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
+}"""
 
 
 def press(page: Visit, selector: str) -> None:
@@ -51,3 +68,41 @@ def test_the_keyboard_goes_on_with_what_takes_the_place_of_what_was_pressed(brow
         press(page, "#new-game")
         page.page.wait_for_function(AT_THE_SIDE)
         assert tab(page) == "clock"
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_long_move_is_shown_whole_on_a_phone(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/", NARROW) as page:
+        challenge(page)
+        page.page.evaluate(SHOW_LONG_MOVES)
+        assert page.page.evaluate(IS_INSIDE, ["#moves [aria-current]", "#moves"])
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_clocks_and_controls_beside_a_long_name_stay_in_one_line(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/", NARROW) as page:
+        challenge(page)
+        scene.start_another(LONG_NAME)
+        page.page.click("#boards button")
+        page.page.wait_for_selector("#leave:text-is('Back to your game')")
+        for selector in ("#boards .clock", "#leave"):
+            lines = page.page.locator(selector).first.evaluate(COUNT_LINES)
+            assert lines == 1, selector
+        assert page.page.evaluate(IS_INSIDE, ["#boards .clock", "#boards button"])
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_all_pieces_of_a_promotion_fit_into_a_small_window(browser: "Browser", scene: Scene) -> None:
+    is_whole = "it => it.scrollHeight <= it.clientHeight && it.scrollWidth <= it.clientWidth"
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page, variant="antichess")
+        (session,) = scene.person.sessions
+        for move in BEFORE_PROMOTION.split():
+            scene.server.call(lambda move=move: session.play(session.game.turn, move))
+        until_moves(page, "Rxb1")
+        click(page, "d7", "c8")
+        page.page.wait_for_selector("#promotion[open]")
+        assert page.page.locator("#promotion button").count() == 5
+        for size in ((640, 360), (320, 640)):
+            page.resize(size)
+            assert page.page.locator("#promotion").evaluate(is_whole), size
