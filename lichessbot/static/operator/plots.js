@@ -30,7 +30,7 @@ export function makeTimeGraph(element) {
 const label = (ms, step) =>
   (step >= 28 * DAY_S ? MONTH : step >= DAY_S || TIME.format(ms) === '00:00' ? DAY : TIME).format(ms);
 
-/** Return a graph of lines over time: `show([epochs, values, …])`, with so many lines. */
+/** Return a graph of so many lines over an hour or more, as labels are minutes apart: `show([epochs, values, …])`. */
 export function makeLineGraph(element, lines) {
   const values = (plot, ticks, axisIndex, space, step) => ticks.map((tick) => label(tick * 1000, step));
   const days = { size: 26, space: 60, values };
@@ -40,7 +40,7 @@ export function makeLineGraph(element, lines) {
     padding: [8, 20, 0, 0],
     cursor: { drag: { x: false, y: false } },
     scales: {
-      x: { range: (plot, low, high) => [low, Math.max(high, low + HOUR_S)] }, // labels are minutes apart
+      x: { range: (plot, low) => [low, Math.max(plot.data[0].at(-1) ?? 0, low + HOUR_S)] }, // uPlot's may be years
       y: { range: (plot, low, high) => uPlot.rangeNum(low - 4, high + 4, 0.1, true) },
     },
     axes: [axis(days), axis({ size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500] })],
