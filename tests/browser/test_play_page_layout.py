@@ -23,6 +23,14 @@ SHOW_LONG_MOVES = """async () => {
         ['white', 'black'].map((color) => ({ number, color, san: 'Nb8xd7+??' })));
     showMoves({ id: 'long', moves }, 8, new Map(), () => {});
 }"""
+SHOW_MANY_MISTAKES = """async () => {
+    const { showReview } = await import('/static/play/review.js');
+    const mistakes = Array.from({ length: 40 }, (_, index) => ({ ply: index + 1, kind: 'mistake', text: 'Mistake.' }));
+    const moves = mistakes.map(({ ply }) => ({ number: ply, color: 'white', san: 'Nf3' }));
+    const counts = { white: {}, black: {} };
+    const analysis = { id: 'bad', isOver: true, positions: 41, scores: [], mistakes, counts, averageLoss: {} };
+    showReview({ id: 'bad', moves }, analysis, 40, () => {});
+}"""
 COUNT_LINES = """(it) => {
     const text = document.createRange();
     text.selectNodeContents(it);
@@ -106,3 +114,12 @@ def test_all_pieces_of_a_promotion_fit_into_a_small_window(browser: "Browser", s
         for size in ((640, 360), (320, 640)):
             page.resize(size)
             assert page.page.locator("#promotion").evaluate(is_whole), size
+
+
+def test_a_long_list_of_mistakes_leaves_room_for_the_chat(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/", NARROW) as page:
+        challenge(page)
+        page.page.evaluate(SHOW_MANY_MISTAKES)
+        review = page.page.locator("#review").bounding_box()
+        assert review is not None
+        assert review["height"] < NARROW[1]
