@@ -1,4 +1,4 @@
-"""Where the focus goes on the play page as its parts come and go, and whether what is shown is shown whole."""
+"""Where the focus and the board go on the play page as its parts come and go, and whether all is shown whole."""
 
 from typing import TYPE_CHECKING
 
@@ -76,6 +76,22 @@ def test_the_keyboard_goes_on_with_what_takes_the_place_of_what_was_pressed(brow
         press(page, "#new-game")
         page.page.wait_for_function(AT_THE_SIDE)
         assert tab(page) == "clock"
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_move_that_is_typed_is_shown_whatever_was_looked_at(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        enter(page, "move", "e4")
+        page.page.wait_for_selector("#moves [aria-current]:text-is('e4')")
+        page.page.focus("#flip")
+        page.page.keyboard.press("ArrowUp")
+        page.page.wait_for_selector("#moves [aria-current]", state="detached")
+        Patient.may_move.release()
+        until_turn(page)
+        assert page.page.locator("#moves [aria-current]").count() == 0, "the opponent's move does not interrupt"
+        enter(page, "move", "d4")
+        page.page.wait_for_selector("#moves [aria-current]:text-is('d4')")
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)

@@ -27,7 +27,7 @@ function hear(topic, data) {
   topic === 'boards' ? showBoards() : show();
 }
 
-/** Keep the latest position in view, unless the person looks at an earlier one; tell and sound what is new. */
+/** Keep the latest position in view, unless the person looks at an earlier one and has not moved; tell what is new. */
 function followGame(before, game) {
   const isNew = before?.id !== game?.id;
   const isMoved = isNew || before?.moves.length !== game?.moves.length;
@@ -39,8 +39,9 @@ function followGame(before, game) {
     Object.assign(view, { ply: game?.moves.length ?? 0, flipped: false, wantsForm });
     byId('move-text').value = '';
     setText(byId('said'), '');
-  } else if (game && (view.ply >= before.moves.length || view.ply > game.moves.length)) {
-    view.ply = game.moves.length;
+  } else if (game) {
+    const isFollowed = view.ply >= before.moves.length || game.moves[before.moves.length]?.color === game.me;
+    view.ply = isFollowed ? game.moves.length : Math.min(view.ply, game.moves.length);
   }
   if (!game || before === undefined) return;
   const move = game.moves.at(-1);
@@ -138,13 +139,11 @@ const clicks = {
   'new-game'() { location.hash = ''; change({ wantsForm: true }); },
   leave: () => (location.hash = ''),
   flip: () => change({ flipped: !view.flipped }),
-  rematch: () => act('rematch'),
-  draw: () => act('draw'),
-  takeback: () => act('takeback'),
   resign: () => (told.game.isAbortable ? act('abort') : byId('sure').showModal()),
   'copy-fen': () => copy(told.game.moves[view.ply - 1]?.fen ?? told.game.initialFen, 'FEN'),
   'copy-pgn': () => copy(readPgn(told.game.id), 'PGN'),
 };
+['rematch', 'draw', 'takeback'].forEach((command) => { clicks[command] = () => act(command); });
 Object.entries(clicks).forEach(([id, click]) => byId(id).addEventListener('click', click));
 byId('sure').addEventListener('click', (event) => event.target.value === 'yes' && act('resign'));
 for (const [id, command, place] of [['typing', 'move', 'move-error'], ['chat-form', 'chat', 'said']]) {
