@@ -58,8 +58,8 @@ def test_the_keyboard_goes_on_with_what_takes_the_place_of_what_was_pressed(brow
         challenge(page)
         enter(page, "move", "e4")
         Patient.may_move.release()
-        until_turn(page)
-        press(page, "#draw")
+        until_moves(page, r"e4\s*\S+")
+        press(page, "#draw:enabled")
         page.page.wait_for_selector("#draw:disabled")
         assert tab(page) == "takeback", "what stays in its place is not left"
         (session,) = scene.person.sessions
