@@ -17,6 +17,9 @@ pytestmark = pytest.mark.browser
 BEFORE_PROMOTION = "c2c4 b8c6 g2g4 b7b5 c4b5 a8b8 b5c6 b8b2 c6d7 b2b1"  # in antichess, by d7c8
 LONG_NAME = "W" * 20
 AT_THE_SIDE = "() => document.activeElement.id === 'side'"
+KEEP_EVENTS = """window.EventSource = class extends EventSource {
+    constructor(url) { super(url); window.events = this; }
+};"""
 SHOW_LONG_MOVES = """async () => {
     const { showMoves } = await import('/static/play/game.js');
     const moves = [1, 2, 3, 4].flatMap((number) =>
@@ -139,3 +142,15 @@ def test_a_long_list_of_mistakes_leaves_room_for_the_chat(browser: "Browser", sc
         review = page.page.locator("#review").bounding_box()
         assert review is not None
         assert review["height"] < NARROW[1]
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_a_server_that_has_started_anew_leaves_nothing_of_the_lost_game(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, "about:blank") as page:
+        page.page.add_init_script(KEEP_EVENTS)
+        page.page.goto(f"{scene.server.site.url}/")
+        challenge(page)
+        page.page.wait_for_selector("#talk:not([hidden])")
+        page.page.evaluate("window.events.dispatchEvent(new MessageEvent('game', { data: 'null' }))")
+        page.page.wait_for_selector("#challenge:not([hidden])")
+        assert [page.page.is_visible(it) for it in ("#game", "#talk", "#above", "#below")] == [False] * 4

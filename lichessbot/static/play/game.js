@@ -76,7 +76,6 @@ export function showState(game) {
 
 /** Show the chat; the site's own lines and those for spectators are told apart. */
 export function showChat(game) {
-  byId('talk').hidden = false;
   byId('chat-form').hidden = !game.me;
   const lines = game.chat.map((line, index) => ({ ...line, index }));
   const before = byId('chat').children.length;

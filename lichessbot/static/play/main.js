@@ -80,6 +80,7 @@ function show(isRefused = false) {
   showBoards();
   table.show(game, view.ply, turned(game?.orientation), mistakes.find((it) => it.ply === view.ply)?.better, isRefused);
   byId('table').classList.toggle('empty', !game);
+  byId('talk').hidden = !game;
   if (game) {
     showPlayers(game, turned(game.below));
     showMoves(game, view.ply, new Map(mistakes.map((it) => [it.ply, it])), goTo);
