@@ -65,9 +65,10 @@ def test_the_keyboard_goes_on_with_what_takes_the_place_of_what_was_pressed(brow
         press(page, "#draw:enabled")
         page.page.wait_for_selector("#draw:disabled")
         assert tab(page) == "takeback", "what stays in its place is not left"
+        enter(page, "move", "d4")
+        Patient.may_move.release()
+        until_moves(page, r"d4\s*\S+")
         (session,) = scene.person.sessions
-        for color, move in ((Color.WHITE, "d2d4"), (Color.BLACK, "a7a6")):
-            scene.server.call(lambda color=color, move=move: session.play(color, move))
         scene.server.call(lambda: session.answer_draw(Color.BLACK, accept=True))
         press(page, "#offer button:text-is('Decline')")
         page.page.wait_for_function(AT_THE_SIDE)
