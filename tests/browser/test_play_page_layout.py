@@ -20,28 +20,31 @@ AT_THE_SIDE = "() => document.activeElement.id === 'side'"
 KEEP_EVENTS = """window.EventSource = class extends EventSource {
     constructor(url) { super(url); window.events = this; }
 };"""
-SHOW_LONG_MOVES = """async () => {
-    const { showMoves } = await import('/static/play/game.js');
-    const moves = [1, 2, 3, 4].flatMap((number) =>
-        ['white', 'black'].map((color) => ({ number, color, san: 'Nb8xd7+??' })));
-    showMoves({ id: 'long', moves }, 8, new Map(), () => {});
+IS_INSIDE = """([selector, frame]) => {
+    const [inner, outer] = [selector, frame].map((it) => document.querySelector(it).getBoundingClientRect());
+    return inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
 }"""
-SHOW_MANY_MISTAKES = """async () => {
+# Each of these also measures, as the page's own events may show the game again at any moment.
+SHOWS_LONG_MOVES = f"""async () => {{
+    const {{ showMoves }} = await import('/static/play/game.js');
+    const moves = [1, 2, 3, 4].flatMap((number) =>
+        ['white', 'black'].map((color) => ({{ number, color, san: 'Nb8xd7+??' }})));
+    showMoves({{ id: 'long', moves }}, 8, new Map(), () => {{}});
+    return ({IS_INSIDE})(['#moves [aria-current]', '#moves']);
+}}"""
+HEIGHT_OF_MANY_MISTAKES = """async () => {
     const { showReview } = await import('/static/play/review.js');
     const mistakes = Array.from({ length: 40 }, (_, index) => ({ ply: index + 1, kind: 'mistake', text: 'Mistake.' }));
     const moves = mistakes.map(({ ply }) => ({ number: ply, color: 'white', san: 'Nf3' }));
     const counts = { white: {}, black: {} };
     const analysis = { id: 'bad', isOver: true, positions: 41, scores: [], mistakes, counts, averageLoss: {} };
     showReview({ id: 'bad', moves }, analysis, 40, () => {});
+    return document.querySelector('#review').getBoundingClientRect().height;
 }"""
 COUNT_LINES = """(it) => {
     const text = document.createRange();
     text.selectNodeContents(it);
     return new Set([...text.getClientRects()].map((line) => line.top)).size;
-}"""
-IS_INSIDE = """([selector, frame]) => {
-    const [inner, outer] = [selector, frame].map((it) => document.querySelector(it).getBoundingClientRect());
-    return inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
 }"""
 
 
@@ -102,8 +105,7 @@ def test_a_move_that_is_typed_is_shown_whatever_was_looked_at(browser: "Browser"
 def test_a_long_move_is_shown_whole_on_a_phone(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/", NARROW) as page:
         challenge(page)
-        page.page.evaluate(SHOW_LONG_MOVES)
-        assert page.page.evaluate(IS_INSIDE, ["#moves [aria-current]", "#moves"])
+        assert page.page.evaluate(SHOWS_LONG_MOVES)
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)
@@ -139,10 +141,7 @@ def test_all_pieces_of_a_promotion_fit_into_a_small_window(browser: "Browser", s
 def test_a_long_list_of_mistakes_leaves_room_for_the_chat(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/", NARROW) as page:
         challenge(page)
-        page.page.evaluate(SHOW_MANY_MISTAKES)
-        review = page.page.locator("#review").bounding_box()
-        assert review is not None
-        assert review["height"] < NARROW[1]
+        assert 0 < page.page.evaluate(HEIGHT_OF_MANY_MISTAKES) < NARROW[1]
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)

@@ -99,7 +99,7 @@ def test_an_arena_that_cannot_be_left_counts_as_left_and_is_still_wanted(
     assert desk.sent[-1] == LeaveTournament(ARENA)
     desk.fail(Refused(400, "You are not in it"))
     assert not desk.tournaments.is_leaving_any
-    assert caplog.records == []
+    assert not [it for it in caplog.records if it.levelname == "WARNING"]
     desk.tournaments.resume(())
     desk.tick()
     assert desk.sent[-1] == ReadTournament(ARENA)
