@@ -17,10 +17,12 @@ def _all_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _logging_as_before() -> Iterator[None]:
     root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
+    handlers = root.handlers[:]
+    levels = [(log, log.level) for log in map(logging.getLogger, (None, "lichessbot", "berserk", "urllib3"))]
     yield
     root.handlers[:] = handlers
-    root.setLevel(level)
+    for log, level in levels:
+        log.setLevel(level)
 
 
 def flush() -> None:
