@@ -63,8 +63,8 @@ _MODULES: Final = {
     "team": "tournament",
 }
 _LOG: Final = "The log goes to standard error: `lichessbot run 2>>FILE`."
-# What does here what an option of lichess-bot does there.
-_LICHESS_BOTS: Final = {
+# By option of lichess-bot: what does the same here.
+_OPTIONS_OF_LICHESS_BOT: Final = {
     "-u": "`lichessbot upgrade` turns the account into a BOT account.",
     **dict.fromkeys(("-l", "--logfile", "--disable_auto_logging"), _LOG),
 }
@@ -103,7 +103,7 @@ class _Commands(click.Group):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if error.possibilities or error.option_name in _LICHESS_BOTS:
+            if error.possibilities or error.option_name in _OPTIONS_OF_LICHESS_BOT:
                 raise
             name = error.option_name
             ctx.fail(f"no such option {name!r} here; options stand after the command: `lichessbot run {name} ...`")
@@ -137,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.USAGE
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx is not None else "lichessbot"
-        hint = _LICHESS_BOTS.get(error.option_name, "") if isinstance(error, click.NoSuchOption) else ""
+        hint = _OPTIONS_OF_LICHESS_BOT.get(error.option_name, "") if isinstance(error, click.NoSuchOption) else ""
         message = " ".join(f"{error.format_message()} {hint}".split())     # click lists choices in lines of their own
         sys.stderr.write(f"{path}: {message} (see `{path} --help`)\n")
         return ExitCode.USAGE

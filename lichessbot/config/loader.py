@@ -308,9 +308,11 @@ class _ConfigFile(YamlFile):
             case "string_type" | "path_type", dict() | list():
                 return "expected text: put it in quotes if it begins with { or ["
             case "string_type" | "path_type", int() | float() | date():
-                named = "" if isinstance(found, bool) else "the date " if isinstance(found, date) else "the number "
-                secret = f"a {named[4:-1]}" if named else "what YAML reads as true or false"
-                shown = secret if is_secret else f"{named}{self._found(path, found)}"
+                if isinstance(found, bool):
+                    shown = "what YAML reads as true or false" if is_secret else self._found(path, found)
+                else:
+                    sort = "date" if isinstance(found, date) else "number"
+                    shown = f"a {sort}" if is_secret else f"the {sort} {self._found(path, found)}"
                 return f"expected text, found {shown}: put it in quotes"
         if (expected := _EXPECTED.get(kind)) is not None:
             text = f"expected {expected.format_map(details.get('ctx', {}))}"
