@@ -33,6 +33,7 @@ _PLAIN: Final = (
     (HTTPException, "an answer that is not HTTP"),
     (DecodeError, "an answer that cannot be decompressed"),
     (ssl.SSLEOFError, "the TLS connection broke off"),
+    (ssl.SSLZeroReturnError, "the TLS connection broke off"),
     (requests.exceptions.InvalidJSONError, "an answer that is not JSON, such as a web page"),
 )
 

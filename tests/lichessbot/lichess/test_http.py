@@ -2,6 +2,7 @@
 
 import errno
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from http.client import IncompleteRead
@@ -16,6 +17,7 @@ from tests.patience import PATIENCE_S
 
 NO_TLS = "no TLS connection"
 NOT_HTTP = "an answer that is not HTTP"
+TLS_BROKE_OFF = "the TLS connection broke off"
 BROKEN_OFF = "the connection ended in the middle of the answer"
 
 Serve = Callable[[bytes], str]
@@ -48,7 +50,7 @@ def serve() -> Iterator[Serve]:
     [
         ("https", b"HTTP/1.1 400 Bad Request\r\n\r\n", f"{NO_TLS} (http behind an https address?)"),
         ("https", b"\x15\x03\x03\x00\x02\x02\x50", f"{NO_TLS}: tlsv1 alert internal error"),
-        ("https", b"", "the TLS connection broke off"),
+        ("https", b"", TLS_BROKE_OFF),
         ("http", b"", "the server closed the connection without an answer"),
         ("http", b"\x16\x03\x01 hello\r\n\r\n", NOT_HTTP),
         ("http", b"HTTP/1.1 200 OK\r\n" + b"X-Many: 1\r\n" * 200 + b"\r\n", NOT_HTTP),
@@ -66,6 +68,7 @@ def test_a_broken_answer_is_told_in_words(serve: Serve, scheme: str, answered: b
     [
         (IncompleteRead(b""), ValueError("invalid literal for int() with base 16: b''"), BROKEN_OFF),
         (ContentDecodingError(), DecodeError("failed to decode it"), "an answer that cannot be decompressed"),
+        (requests.exceptions.SSLError(), ssl.SSLZeroReturnError(6, "TLS/SSL connection closed"), TLS_BROKE_OFF),
         (requests.ConnectionError(), OSError(errno.EHOSTUNREACH, "No route to host"), "no route to host"),
     ],
 )
