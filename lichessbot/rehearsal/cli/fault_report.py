@@ -57,7 +57,7 @@ def write_fault_log(path: Path, entries: Iterable[Mapping[str, object]]) -> None
 def _row(summary: FaultSummary) -> tuple[str, ...]:
     told = ["not measured" if summary.worst_delay_ms is None else f"{summary.worst_delay_ms / 1000:.1f} s"]
     if summary.never_recovered:
-        told.append(f"{summary.never_recovered} never recovered")
+        told.append(f"{summary.never_recovered} not over at the end")
     return (
         summary.fault.label,
         str(summary.struck),

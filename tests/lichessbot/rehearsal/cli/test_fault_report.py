@@ -12,7 +12,7 @@ from lichessbot.rehearsal.faults.catalogue import Fault
 
 @pytest.mark.parametrize(
     ("worst_delay_ms", "never_recovered", "told"),
-    [(100, 0, "0.1 s"), (100, 1, "0.1 s, 1 never recovered"), (None, 2, "not measured, 2 never recovered")],
+    [(100, 0, "0.1 s"), (100, 1, "0.1 s, 1 not over at the end"), (None, 2, "not measured, 2 not over at the end")],
 )
 @pytest.mark.parametrize("terminal", [True, False])
 def test_strikes_without_recovery_are_told_beside_the_worst_delay(
