@@ -55,7 +55,7 @@ from lichessbot.uci.machine import Machine
 from lichessbot.uci.opening_variety import OpeningVariety
 from lichessbot.uci.profiles import GameFacts, fitted_engine_config
 from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
-from lichessbot.uci.search import FALLBACK, BestMove
+from lichessbot.uci.search import FALLBACK, BestMove, opponent_text
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,8 @@ class GameSession:
         self._reader: StreamReader | None = None
         self._evaluation: tuple[ChosenMove, Evaluation] | None = None
         """Of the move that was described last."""
+        self._opponent = ""
+        """As the engine is told of the opponent; empty before the game's own stream names one."""
         self._round_trip_s: float | None = None
         self._times = self._times_of_sent = MoveTimes()
         """Of our next move, and of the one sent last."""
@@ -277,6 +279,7 @@ class GameSession:
                     if engine.variety:
                         search = context.opening_variety.prepare(self.game_id, search)
                     search = search.with_less_time(context.overhead.reserve_ms(engine))
+                    search = replace(search, opponent=self._opponent)
                     self._engine.search(engine, search, context.overhead.usual_ms(engine))
                 case PonderHit(search_id):
                     self._times.decided_at = time.monotonic()
@@ -350,6 +353,7 @@ class GameSession:
         colour = full.colour_of(context.our_id)
         if colour is None:
             return
+        self._opponent = opponent_text(full.player(colour.other))
         facts = replace(GameFacts.from_full(full, colour), chosen_level=context.store.chosen_level(self.game_id))
         engine = fitted_engine_config(facts, context.config, context.machine)
         self._game_log.level = engine.level

@@ -26,7 +26,7 @@ from lichessbot.uci.engine_process import (
     ending,
     start,
 )
-from lichessbot.uci.options import CHESS960, MULTI_PV, OVERHEAD, PONDER, VARIANT, Options
+from lichessbot.uci.options import CHESS960, MULTI_PV, OPPONENT, OVERHEAD, PONDER, VARIANT, Options
 from lichessbot.uci.search import (
     NO_GAME,
     NO_MOVE,
@@ -93,7 +93,9 @@ class UciEngine:
         """The variants that it plays, each with its value of UCI_Variant; None if that option is not set for it."""
         self._introduced = False
         self._overhead_ms = config.move_overhead_ms
-        self._values: dict[str, object] = {MULTI_PV: 1, CHESS960: False, OVERHEAD: config.move_overhead_ms}
+        self._values: dict[str, object] = {
+            OPPONENT: "", MULTI_PV: 1, CHESS960: False, OVERHEAD: config.move_overhead_ms,
+        }  # fmt: skip
         """Of the options that depend on the search, as they were set last."""
         self._asked_at = 0.0
         self._told_to_stop_at: float | None = None
@@ -270,6 +272,7 @@ class UciEngine:
         if variant not in self._variant_names:
             self.kill(f"it does not play {variant}")
             return
+        self._set(OPPONENT, search.opponent)
         self._set(MULTI_PV, search.multipv)
         self._set(VARIANT, self._variant_names[variant])
         self._set(CHESS960, search.chess960)

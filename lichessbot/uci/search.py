@@ -9,6 +9,7 @@ from typing import Final, Self
 
 from engine.facade import Board, Limits
 from lichessbot.lichess.enums import Variant
+from lichessbot.lichess.models import Player
 from lichessbot.storage.evaluations import mate_cp
 
 NO_GAME: Final = "no-game"
@@ -27,6 +28,7 @@ class Search:
 
     `variant` is that of the rules, as Lichess names it: `standard` also for Chess960.
     `root_moves`: the moves to choose from, all if empty. `multipv`: the number of best moves to report with scores.
+    `opponent`: who plays against us, as UCI_Opponent tells it; empty if unknown.
     """
 
     search_id: int
@@ -37,6 +39,7 @@ class Search:
     root_moves: tuple[str, ...] = ()
     multipv: int = 1
     variant: str = Variant.STANDARD
+    opponent: str = ""
 
     @classmethod
     def of(cls, search_id: int, board: Board, limits: Limits, root_moves: tuple[str, ...] = ()) -> Self:
@@ -60,6 +63,13 @@ class Search:
     def white_to_move(self) -> bool:
         begins = self.initial_fen.split()[1] == "w"
         return begins is (len(self.moves) % 2 == 0)
+
+
+def opponent_text(player: Player) -> str:
+    """Return the value of UCI_Opponent for a player: title, rating, human or computer, and name."""
+    title = "none" if player.is_bot else player.title or "none"
+    kind = "computer" if player.is_bot else "human"
+    return f"{title} {player.rating or 'none'} {kind} {player}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ def main(manner: str, *moves: str) -> None:
             if manner == "echoing":
                 say("option name Style type combo default Calm var Calm var Very Wild")
                 say("option name UCI_Chess960 type check default false")
+                say("option name UCI_Opponent type string default <empty>")
             if manner in ("echoing", "absorbed", "curt"):
                 say("option name Ponder type check default false")
             if manner == "roomy":

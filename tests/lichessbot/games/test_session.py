@@ -392,6 +392,13 @@ def test_the_time_of_rare_slow_answers_is_reserved_once(
     assert 1 <= (search.limits.white_time_ms or 0) <= 60_000 - 3 * 980
 
 
+def test_each_search_says_who_the_opponent_is(session: GameSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(session._engine, "search", lambda _engine, search, _overhead_ms: told.append(search.opponent))
+    opened(session, black=False, moves="e2e4 e7e5")
+    assert told == ["none 1720 human Ferdinand"]
+
+
 def test_the_engine_that_the_stream_asks_for_starts_while_the_opponent_thinks(
     session: GameSession, context: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

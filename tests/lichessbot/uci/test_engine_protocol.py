@@ -16,11 +16,12 @@ import pytest
 
 from engine.facade import STARTING_FEN, Board
 from lichessbot.inbox import Inbox
+from lichessbot.lichess.models import Player
 from lichessbot.log import EventLog
 from lichessbot.log.event_log import Event
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.engine_process import DialogueLog
-from lichessbot.uci.search import BestMove, EngineReady, centipawns
+from lichessbot.uci.search import BestMove, EngineReady, centipawns, opponent_text
 from tests.lichessbot.uci.helpers import (
     TIMEOUTS,
     Start,
@@ -89,6 +90,32 @@ def test_options_are_set_after_uciok_and_before_isready(
         "setoption name UCI_Chess960 value true",
         f"position fen {STARTING_FEN}",
     ]
+
+
+@pytest.mark.parametrize(
+    ("player", "told"),
+    [
+        ({"name": "Ferdinand", "title": "GM", "rating": 2203}, "GM 2203 human Ferdinand"),
+        ({"name": "Ferdinand"}, "none none human Ferdinand"),
+        ({"name": "SmallBot", "title": "BOT", "rating": 1990}, "none 1990 computer SmallBot"),
+        ({"aiLevel": 3}, "none none computer AI-3"),
+    ],
+)
+def test_an_opponent_is_told_to_engines_as_uci_writes_it(player: dict[str, object], told: str) -> None:
+    assert opponent_text(Player.model_validate(player)) == told
+
+
+def test_an_engine_that_wants_to_know_its_opponent_is_told_once_before_its_first_move(
+    start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = start("echoing", "e2e4")
+    for number in (1, 2):
+        engine.search(replace(search(number), opponent="GM 2203 human Ferdinand"))
+        best_move(inbox)
+    until(lambda: sum("go" in line for line in heard_by(caplog)) == 2)
+    told = [line for line in heard_by(caplog) if line.startswith(("ucinewgame", "setoption name UCI", "position"))]
+    opponent = "setoption name UCI_Opponent value GM 2203 human Ferdinand"
+    assert told == ["ucinewgame", opponent, "position startpos", "position startpos"]
 
 
 def test_a_level_is_told_to_the_engine(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
