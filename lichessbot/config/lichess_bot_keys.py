@@ -33,6 +33,10 @@ BOOKS: Final = {
 }  # fmt: skip
 # Keys of `engine.polyglot` that stood among the books from August 2019 to March 2021.
 ONCE_AMONG_THE_BOOKS: Final = ("selection", "min_weight")
+IGNORED_BY_CHANCE: Final = "lichess-bot ignores it with weighted_random"
+"""What to say of the keys that `ignored_by_chance` returns."""
+# The values with which these keys of `engine.polyglot` change nothing.
+_LETS_ALL_MOVES_IN: Final = {"min_weight": 1, "normalization": "none"}
 PARTS_OF_COMMAND: Final = ("dir", "name", "interpreter", "interpreter_options", "engine_options")
 # UCI options that lichess-bot and BotLi never send, as the bot sets them itself; in lower case.
 SET_BY_THE_BOT: Final = ("uci_chess960", "uci_variant", "multipv", "ponder")
@@ -87,6 +91,8 @@ def instead_of(path: KeyPath, engine: Mapping[str, Any], file: str) -> str | Non
             return "engine.command decides" if "command" in engine else f"write engine.command: [{words}]"
         case ("engine", "uci_options", str(name)) if name.lower() in SET_BY_THE_BOT:
             return None if engine_command(engine, file) is None else "the bot sets this option"
+        case ("engine", "polyglot", str(key)) if key in ignored_by_chance(section_at(engine, "polyglot")):
+            return None if engine_command(engine, file) is None else IGNORED_BY_CHANCE
         case ("engine", "uci_options", "go_commands"):
             limits = limits_of_searches(engine)
             ours = [f"engine.{GO_COMMANDS[name]}: {in_yaml(limits[name])}" for name in limits if name in GO_COMMANDS]
@@ -107,6 +113,12 @@ def clocks_meant_as_none(matchmaking: Mapping[str, object]) -> Sequence[str]:
     clocks = ("challenge_initial_time", "challenge_increment")
     by_days_only = matchmaking.get("challenge_days") and not any(matchmaking.get(key) for key in clocks)
     return clocks if by_days_only else ()
+
+
+def ignored_by_chance(polyglot: Mapping[str, Any]) -> Sequence[str]:
+    """Return the keys of the section `polyglot` that lichess-bot ignores, as it plays any move by its weight."""
+    by_chance = polyglot.get("selection") in (*_NO_VALUE, "weighted_random")
+    return [key for key, it in _LETS_ALL_MOVES_IN.items() if by_chance and polyglot.get(key, it) != it]
 
 
 def limits_of_searches(engine: Mapping[str, Any]) -> dict[str, Any]:

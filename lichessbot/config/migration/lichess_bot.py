@@ -10,16 +10,18 @@ from lichessbot.config.lichess_bot_keys import (
     ACCEPTED_IF_EMPTY,
     BOOKS,
     GO_COMMANDS,
+    IGNORED_BY_CHANCE,
     MEANT_BY_ABSENCE,
     NOT_OURS,
     ONCE_AMONG_THE_BOOKS,
     PARTS_OF_COMMAND,
     SET_BY_THE_BOT,
     command_of,
+    ignored_by_chance,
 )
 from lichessbot.config.matchmaking import CLOCK_KEYS, VariantChoice
 from lichessbot.config.migration.translation import TO_ACCEPT_SOME, Translation, number_of
-from lichessbot.config.yaml_file import YamlFile
+from lichessbot.config.yaml_file import YamlFile, section_at
 from lichessbot.lichess.enums import Speed
 
 _NULL_MEANS_NO_LIMIT: Final = ("max_increment", "max_base", "max_days", "opponent_rating_difference")
@@ -44,6 +46,8 @@ def translate(old: YamlFile, folder: Path) -> Translation:
     for key in ONCE_AMONG_THE_BOOKS:
         if found.peek(f"engine.polyglot.{key}") is None:
             found.move(f"engine.polyglot.book.{key}", f"engine.polyglot.{key}")
+    for key in ignored_by_chance(section_at(found.peek("engine.polyglot"))):
+        found.leave(f"engine.polyglot.{key}", IGNORED_BY_CHANCE, matters=False)
     for theirs, ours in BOOKS.items():
         found.move(f"engine.polyglot.book.{theirs}", f"engine.polyglot.book.{ours}")
     for key in ("challenge.allow_list", "challenge.block_list", "matchmaking.block_list"):

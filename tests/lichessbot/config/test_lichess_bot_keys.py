@@ -89,6 +89,22 @@ def test_defaults_that_differ_are_noted_where_they_count(file: Path, old: str, n
     assert [it.replace(about, "") for it in warnings if about in it] == ([noted] if noted else [])
 
 
+def test_a_least_weight_that_lichess_bot_ignores_has_no_effect(file: Path) -> None:
+    """It plays any move of the book by its weight; a file of ours means what it says."""
+    text = "engine: {name: fish, polyglot: {min_weight: 9, normalization: sum}}\n"
+    loaded = load(file, text)
+    assert (loaded.config.engine.polyglot.min_weight, loaded.config.engine.polyglot.normalization) == (1, "none")
+    ignored = "has no effect here: lichess-bot ignores it with weighted_random"
+    assert [it for it in loaded.warnings if "polyglot" in it] == [
+        f"{file}:1: engine.polyglot.{key}: {ignored}" for key in ("min_weight", "normalization")
+    ]
+    for kept in (text.replace("min", "selection: best_move, min"), text.replace("name: fish", "command: [fish]")):
+        loaded = load(file, kept)
+        assert (loaded.config.engine.polyglot.min_weight, loaded.config.engine.polyglot.normalization) == (9, "sum")
+    with_defaults = text.replace("9", "1").replace("sum", "none")
+    assert not [it for it in load(file, with_defaults).warnings if "polyglot" in it]
+
+
 @pytest.mark.parametrize(
     ("keys", "found"),
     [

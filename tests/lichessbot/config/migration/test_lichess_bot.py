@@ -192,6 +192,16 @@ engine:
     assert "    selection: best_move  # engine.polyglot.book.selection\n" in (tmp_path / "new.yml").read_text()
 
 
+def test_a_least_weight_that_lichess_bot_ignores_is_left_out(translated: Translator) -> None:
+    text = "engine: {polyglot: {enabled: true, book: {standard: a.bin}, min_weight: 9, selection: weighted_random}}\n"
+    found, loaded = translated(text)
+    assert loaded.config.engine.polyglot.min_weight == 1
+    assert left_out(found) == {"engine.polyglot.min_weight": "lichess-bot ignores it with weighted_random"}
+    assert not those_that_matter(found)
+    _, loaded = translated(text.replace("weighted_random", "uniform_random"))
+    assert loaded.config.engine.polyglot.min_weight == 9
+
+
 def test_a_missing_key_keeps_the_meaning_that_lichess_bot_gives_it(translated: Translator) -> None:
     found, loaded = translated("token: lip_a1\nurl: https://lichess.org\nengine: {dir: ., name: fish}\n")
     config = loaded.config
