@@ -60,6 +60,11 @@ class Account(Payload):
         perf = self.perfs.get(category)
         return None if perf is None else perf.rating
 
+    def has_played(self, category: str) -> bool:
+        """Return whether the account has played a game that counts for this rating."""
+        perf = self.perfs.get(category)
+        return perf is not None and perf.games > 0
+
 
 class BotUser(Account):
     """One of the bots that are online."""

@@ -1,7 +1,8 @@
 """Choose whom to challenge, and to what: config, online bots and history in, proposals out.
 
 Pure: time and chance are passed in. Among the bots that suit, those near our own rating, or as far from it as wished,
-and those not met lately are more likely. A pair of games against the same bot is finished first.
+and those not met lately are more likely; bots that have never played such games come last. A pair of games against the
+same bot is finished first.
 """
 
 import math
@@ -174,7 +175,9 @@ def _shortlist(
         it.id: _closeness(_rating(it, category) - our_rating, match_type) * ranks[it.id] / (1 + met_lately[it.id])
         for it in suiting.values()
     }
-    chosen = list(_weighted_order(weights, random))[:SHORTLIST]
+    # A bot that has never played such games mostly declines them: it may not know the variant.
+    strangers_last = sorted(_weighted_order(weights, random), key=lambda it: not suiting[it].has_played(category))
+    chosen = strangers_last[:SHORTLIST]
     half = _unfinished_pair(match_type, terms, known)
     if half is not None and half.opponent in suiting:
         chosen = [half.opponent, *(it for it in chosen if it != half.opponent)]

@@ -152,6 +152,17 @@ def test_a_bot_without_a_rating_has_the_one_that_bots_begin_with(memory: Memory,
     assert names(memory.propose(settings, *rated, bot("new", 1000, "horde"))) == {str(initial), "new"}
 
 
+def test_bots_that_never_played_such_games_come_last(memory: Memory) -> None:
+    strangers = [bot(f"stranger{number}", 1500, "blitz") for number in range(SHORTLIST)]
+    new = bot("new", perfs={"atomic": {"rating": 1500, "games": 0}})
+    players = [bot(name, perfs={"atomic": {"rating": 1700, "games": 1}}) for name in ("one", "other")]
+    settings = config(**BLITZ | {"challenge_variant": "atomic"})
+    for seed in range(20):
+        found = memory.propose(settings, *strangers, new, *players, seed=seed)
+        assert names(found[:2]) == {"one", "other"}
+        assert len(found) == SHORTLIST, "the others come after them"
+
+
 def test_unsuitable_and_blocked_bots_are_left_out(memory: Memory) -> None:
     bots = [bot("us"), bot("closed", disabled=True), bot("cheat", tosViolation=True), bot("blocked"), bot("good")]
     assert names(memory.propose(config(**BLITZ), *bots)) == {"good"}
