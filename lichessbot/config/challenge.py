@@ -56,7 +56,8 @@ def _time_control(value: object) -> Speed | ExactClock:
     try:
         return Speed(str(value))
     except ValueError as error:
-        raise ValueError(f"Input should be {', '.join(Speed)} or a clock of minutes+seconds such as 5+3") from error
+        speeds = ", ".join(f"'{it}'" for it in Speed)
+        raise ValueError(f"Input should be {speeds} or a clock of minutes+seconds such as 5+3") from error
 
 
 def _days(days: float) -> float:

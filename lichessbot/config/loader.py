@@ -73,6 +73,8 @@ _EXPECTED = {
     "less_than_equal": "at most {le}",
     "literal_error": "{expected}",
 }
+# What Lichess calls these, in lower case.
+_SAME_WORDS = {"unrated": "casual", "giveaway": "antichess"}
 BOTLIS_KEYS = {
     "engines", "gaviota", "opening_books", "offer_draw", "resign", "messages", "whitelist", "blacklist",
     "online_blacklists", "books", "move_overhead_multiplier",
@@ -421,12 +423,13 @@ def _may_be_empty(details: ErrorDetails) -> bool:
 
 
 def _nearest_value(details: ErrorDetails) -> str:
-    """Return a hint for text that is not one of the known words: the most similar one."""
-    known = re.findall(r"'([^']+)'", details.get("ctx", {}).get("expected", ""))
+    """Return a hint for text that is not one of the known words, which the message has in quotes: the nearest one."""
+    known = re.findall(r"'([^']+)'", details["msg"])
     if details["input"] is False:  # such as `off`
         return next((f"; nearest: {it}" for it in ("none", "never") if it in known), "")
     spelled = {it.lower(): it for it in known}
-    near = difflib.get_close_matches(str(details["input"]).lower(), spelled, n=1)
+    found = str(details["input"]).lower()
+    near = difflib.get_close_matches(_SAME_WORDS.get(found, found), spelled, n=1)
     return f"; nearest: {spelled[near[0]]}" if near else ""
 
 

@@ -227,9 +227,15 @@ profiles:
     [
         (
             "time_controls: [blitz, 5+]",
-            "challenge.time_controls #2: expected bullet, blitz, rapid, classical, correspondence or a clock of "
-            "minutes+seconds such as 5+3, found '5+'",
+            "challenge.time_controls #2: expected 'bullet', 'blitz', 'rapid', 'classical', 'correspondence' or a "
+            "clock of minutes+seconds such as 5+3, found '5+'",
         ),
+        (
+            "time_controls: Blits",
+            "challenge.time_controls #1: expected 'bullet', 'blitz', 'rapid', 'classical', 'correspondence' or a "
+            "clock of minutes+seconds such as 5+3, found 'Blits'; nearest: blitz",
+        ),
+        ("modes: [unrated]", "challenge.modes #1: expected 'casual' or 'rated', found 'unrated'; nearest: casual"),
         ("max_days: 1.5", "challenge.max_days: expected a whole number or .inf, found 1.5"),
         ("block_list: [a b]", None),
         ("online_block_list: [example.com/list]", None),
