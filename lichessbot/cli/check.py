@@ -20,7 +20,7 @@ from lichessbot.errors import ApiError, ExitCode
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.answers import Account
 from lichessbot.lichess.client import Access, LichessClient
-from lichessbot.lichess.enums import Scope, Variant
+from lichessbot.lichess.enums import Mode, Scope, Variant
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.log import counted, silenced
 from lichessbot.move_sources import Hosts, check_sources
@@ -268,8 +268,13 @@ def intentions(config: Config, machine: Machine) -> Iterator[str]:
     if engine.command is not None:
         yield f"would play with {' '.join(engine.command)}"
     yield f"would limit each search by {engine.limits_in_words}; {engine.hash_mb} MiB of hash for each game"
-    if sources := at_level(engine, engine.level).sources:
+    at_its_level = at_level(engine, engine.level)
+    if sources := at_its_level.sources:
         yield f"would first look for a move in: {', '.join(sources)}"
+    if at_its_level.variety:
+        yield "would look for another good move where it would repeat an earlier game"
+    if engine.level_in_chat and Mode.CASUAL in challenge.modes:
+        yield "would let the opponent of a casual game choose a level in the chat, if the engine has levels"
     if engine.level is not None:
         yield f"would play at level {engine.level}, without pondering and servers"
     elif fitted(engine, config, machine).ponder:

@@ -81,12 +81,25 @@ def test_check_tells_the_plan_in_sentences() -> None:
         "would accept blitz, rapid with 60 to 600 s and an increment of 1 to 10 s, and decline the rest",
         "would play with fish -x",
         "would limit each search by depth 9; 32 MiB of hash for each game",
+        "would look for another good move where it would repeat an earlier game",
+        "would let the opponent of a casual game choose a level in the chat, if the engine has levels",
         "would ponder: think on the opponent's time",
         "would play correspondence games 3 at a time, with 20 s for each move",
         "would let games in progress go on for up to 900 s after the first signal",
         NOTHING,
         "would abort a game whose opponent makes no first move in 45 s",
     ]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"engine": {"variety": False, "level_in_chat": False}},
+        {"engine": {"strength": 1200}, "challenge": {"modes": ["rated"]}},
+    ],
+)
+def test_check_names_neither_variety_nor_levels_where_there_are_none(settings: dict[str, Any]) -> None:
+    assert not [line for line in plan(**settings) if "earlier game" in line or "in the chat" in line]
 
 
 def test_check_names_the_level_at_which_the_bot_does_not_ponder() -> None:
