@@ -133,8 +133,11 @@ class Check:
                 self._fail(f"{url} does not know the token")
                 return
             missing = [scope for scope in Scope if scope not in info.scope_names]
-            if missing:
-                self._fail(f"the token lacks the scopes {', '.join(missing)}: make a new one with them")
+            lacks = f"the token lacks the scopes {', '.join(missing)}: make a new one with them"
+            if Scope.BOT_PLAY in missing:
+                self._fail(lacks)
+            elif missing:  # such as that of a bot run by lichess-bot
+                self._say("note", f"{lacks} for `lichessbot challenge`; `run` does without")
             else:
                 self._say("ok", f"the token of {info.user_id} is valid and has all scopes")
             if (end := token_end(info, time.time())) is not None:

@@ -241,6 +241,22 @@ def test_a_profile_that_no_game_can_match_is_noted_and_not_counted(tmp_path: Pat
     assert "would change that in some games, by 1 profile" in list(intentions(loaded.config, UNKNOWN_MACHINE))
 
 
+@pytest.mark.parametrize(
+    ("scopes", "told"),
+    [
+        ("bot:play", "note  the token lacks the scopes challenge:read, challenge:write: make a new one with them for"),
+        ("challenge:read,challenge:write", "FAIL  the token lacks the scopes bot:play: make a new one with them\n"),
+    ],
+)
+def test_only_a_token_with_which_the_bot_cannot_play_fails_the_check(
+    lichess: ScriptedLichess, check: Check, scopes: str, told: str
+) -> None:
+    lichess.answer("/api/token/test", Reply(body={"lip_good": TOKEN | {"scopes": scopes}}))
+    lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": "BOT"}))
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
+    assert told in check(code=1 if told.startswith("FAIL") else 0)
+
+
 def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     lichess: ScriptedLichess, check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.arenas import Application, ArenaTerms
 from lichessbot.rehearsal.rules.challenges import Challenge
 from lichessbot.rehearsal.rules.clock import RealTime
-from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, ColorChoice, DeclineReason, Variant
+from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, ColorChoice, DeclineReason, Scope, Variant
 from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
@@ -106,6 +106,18 @@ def test_a_pair_of_games_is_played_white_first_also_over_a_restart(seeking: Seek
     seeking.until_ended(2)
     assert [session.game.setup.color_of(seeking.bot) for session in seeking.ended] == [Color.WHITE, Color.BLACK]
     assert set(seeking.sent()) == {"willing"}
+
+
+def test_a_token_that_can_only_play_is_enough_to_challenge_and_to_be_challenged(seeking: SeekingArena) -> None:
+    """As lichess-bot's instructions have it made."""
+    seeking.token = seeking.site.accounts.issue_token(seeking.bot, frozenset({Scope.BOT_PLAY}))
+    seeking.rival("Deaf", AnswerPolicy(ignores=True))
+    seeking.seek()
+    seeking.start()
+    seeking.until(lambda: "match.unanswered" in seeking.log())
+    seeking.challenge(seeking.player("Human"))
+    seeking.until_ended(1)
+    assert seeking.logged("token.scope_missing scope=challenge:read", 1)
 
 
 def test_a_human_gets_the_slot_of_our_open_challenge(seeking: SeekingArena) -> None:
