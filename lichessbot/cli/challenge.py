@@ -41,6 +41,7 @@ from lichessbot.lichess.enums import (
     DeclineReason,
     ExactClock,
     GameStatus,
+    Scope,
     Variant,
     is_offered_base,
 )
@@ -180,6 +181,9 @@ class Series:
             return f"{us.username} is not a BOT account: run `lichessbot upgrade`"
         if not any(status.online for status in self._api.user_statuses([us.id])):
             return f"{us.username} is not online, so nobody would play: start `lichessbot run` first"
+        token = self._api.token_info()
+        if token is not None and Scope.CHALLENGE_READ not in token.scope_names:  # so no answer could be read
+            return f"the token lacks the scope {Scope.CHALLENGE_READ}: make a new one with it"
         return None
 
     def _colours(self) -> Iterator[Colour]:

@@ -44,10 +44,12 @@ def told(
     games: int = 1,
     is_played: bool = False,
     title: str | None = "BOT",
+    scopes: str = "bot:play,challenge:read",
 ) -> str:
     """What the command prints if it looks at its challenge and gets these answers."""
     lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": title}))
     lichess.answer("/api/users/status", Reply(body=[{"id": "testbot", "online": True}]))
+    lichess.answer("/api/token/test", Reply(body={"lip_secret": {"userId": "testbot", "scopes": scopes}}))
     lichess.answer("/api/challenge/rival", shown())
     lichess.answer(LOOK, *looks)
     lichess.answer(WITHDRAWAL, withdrawal or Reply())
@@ -81,6 +83,11 @@ def test_a_pause_of_hours_or_an_outage_ends_the_command_and_withdraws_its_challe
 def test_an_account_that_is_no_bot_challenges_nobody(lichess: ScriptedLichess) -> None:
     assert told(lichess, title=None) == "TestBot is not a BOT account: run `lichessbot upgrade`\n"
     assert lichess.paths() == ["/api/account"]
+
+
+def test_a_token_that_cannot_read_the_answer_challenges_nobody(lichess: ScriptedLichess) -> None:
+    assert told(lichess, scopes="bot:play") == "the token lacks the scope challenge:read: make a new one with it\n"
+    assert "/api/challenge/rival" not in lichess.paths()
 
 
 @pytest.mark.parametrize(
