@@ -15,7 +15,7 @@ NOT_OURS: Final = {
     "move_overhead": "the bot measures the round trips to Lichess; until then engine.move_overhead_ms counts",
     "quit_after_all_games_finish": "the first SIGINT or SIGTERM always finishes the games; remove the key",
     "log": "logs go to standard error; redirect them or use the journal of systemd",
-    "matchmaking.challenge_decliner_file_name": "who declined what is remembered in state_dir; remove the key",
+    "matchmaking.challenge_decliner_file_name": "state_dir remembers who declined; add the file's names to block_list",
     "matchmaking.opponent_allow_tos_violation": "bots that violate the terms are never challenged; remove the key",
     "matchmaking.delay_after_decline": "set matchmaking.challenge_filter",
     "engine.protocol": "every engine speaks UCI here; remove the key",
