@@ -91,12 +91,16 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True)
 class GameOver:
-    """Leave the game; always the last action. `told`: Lichess reported the end; else we gave the game up."""
+    """Leave the game; always the last action. `told`: Lichess reported the end; else we gave the game up.
+
+    `missing`: the last moves if the game's own stream has not shown them; `plies` counts them too.
+    """
 
     status: GameStatus
     winner: Colour | None
     plies: int
     told: bool = True
+    missing: tuple[str, ...] = ()
 
     @property
     def certain(self) -> bool:

@@ -144,10 +144,8 @@ class Game:
                 yield from self._read_state(self.full, state, received_at, now, fresh=False)
             case StreamEvent(event=GameFinish(game=game)) if self.full is not None:
                 status = game.status or GameStatus.UNKNOWN_FINISH
-                # The game's own stream may still have to show the last moves.
-                sent = self._delivery.command.move if self._delivery else None
-                plies = len(self._moves) + len(missing_moves(self.board, game, sent))
-                yield self._end(status, game.winner, plies)
+                missing = missing_moves(self.board, game, self._delivery.command.move if self._delivery else None)
+                yield self._end(GameOver(status, game.winner, len(self._moves) + len(missing), missing=missing))
             case StreamEvent(event=GameFinish()):
                 self.monitor.end_told(now)  # the game's own stream, which is not read yet, tells it with all moves
             case StreamEvent(event=OpponentGone() as absence):
@@ -224,7 +222,7 @@ class Game:
         """Take over a state; `fresh`: the first one of a connection."""
         assert self.colour is not None, "known since the first full state"
         if state.status.is_over:
-            yield self._end(state.status, state.winner, len(state.moves.split()))
+            yield self._end(GameOver(state.status, state.winner, len(state.moves.split())))
             return
         self.monitor.state_received(now, fresh=fresh)
         try:
@@ -331,13 +329,13 @@ class Game:
         self._ending.plan(Resign(self.game_id, reason), now)
         yield from self.tick(now)
 
-    def _end(self, status: GameStatus, winner: Colour | None, plies: int, *, told: bool = True) -> GameOver:
+    def _end(self, over: GameOver) -> GameOver:
         self._over = True
-        return GameOver(status, winner, plies, told)
+        return over
 
     def _give_up(self) -> GameOver:
         """Leave a game whose end nobody told."""
-        return self._end(GameStatus.UNKNOWN_FINISH, None, len(self._moves), told=False)
+        return self._end(GameOver(GameStatus.UNKNOWN_FINISH, None, len(self._moves), told=False))
 
     # Our move
 

@@ -28,15 +28,15 @@ from lichessbot.lichess.enums import Colour, GameStatus, Variant
 from lichessbot.lichess.models import (
     SYSTEM_NAME,
     ChatLine,
-    GameFinish,
     GameFull,
     GameInfo,
     GameState,
     OpponentGone,
+    Player,
     StreamLine,
     UnknownEvent,
 )
-from lichessbot.lichess.positions import line_in_san, missing_moves, plies_in_common, start_board
+from lichessbot.lichess.positions import line_in_san, plies_in_common, start_board
 from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamRefused
 from lichessbot.log import EventLog, counted
 from lichessbot.move_sources.models import SourceAnswer
@@ -90,7 +90,6 @@ class GameLog:
         """Those logged, as Lichess writes them; the board has them too."""
         self._news: StreamLine | None = None
         """A line of the stream that is not logged yet."""
-        self._end: GameInfo | None = None
         self._sent: dict[tuple[int, str], ChosenMove] = {}
         """Our moves that the stream has yet to show, by ply and move."""
         self._draw_offered = False
@@ -108,9 +107,6 @@ class GameLog:
     def note(self, report: Report, *, awaited: bool) -> None:
         """Take note of a report; `awaited`: our move may come of it."""
         match report:
-            case StreamEvent(event=GameFinish(game=info)):
-                self._end = info
-                self._announced_colour = info.color or self._announced_colour
             case StreamEvent(event=event):
                 self._news = event
             case StreamLost(reason=reason, retry_in=retry_in):
@@ -308,11 +304,11 @@ class GameLog:
     def log_end(self, over: GameOver) -> None:
         """Log what is left to tell, and the result."""
         self.catch_up()
-        if self._full is not None and self._end is not None:
-            sent = next((move for ply, move in reversed(self._sent) if ply == len(self._moves) + 1), None)
-            for move in missing_moves(self._board, self._end, sent):
+        opponent: Player | str = self._info.opponent.username
+        if self._full is not None:
+            opponent = self._full.player(self._colour.other)
+            for move in over.missing:
                 self._log_move(self._full, move, None)
-        opponent = self._info.opponent.username if self._full is None else self._full.player(self._colour.other)
         self._log.info(
             "game.over",
             status=over.status,
@@ -325,8 +321,7 @@ class GameLog:
 
     def _result(self, over: GameOver) -> str:
         if over.winner is not None:
-            ours = self._announced_colour if self._full is None else self._colour
-            return "ended" if ours is None else "won" if over.winner is ours else "lost"
+            return "won" if over.winner is self._colour else "lost"
         if not over.status.was_played:
             return "aborted"
         return "ended" if over.status is GameStatus.UNKNOWN_FINISH else "drawn"

@@ -1,7 +1,4 @@
-"""Finished games: their openings are named and their PGN is written, in a thread of its own.
-
-If the event stream reports the end first, the last move is taken from that report, and ours before it as it was sent.
-"""
+"""Finished games: their openings are named and their PGN is written, in a thread of its own."""
 
 import os
 import re
@@ -18,8 +15,6 @@ from lichessbot.config import Config, PgnGrouping
 from lichessbot.control.status import Faults
 from lichessbot.games.recording.pgn import board_of, pgn_of
 from lichessbot.lichess.enums import Colour, GameStatus, Variant
-from lichessbot.lichess.models import GameInfo
-from lichessbot.lichess.positions import missing_moves
 from lichessbot.log import EventLog, try_start
 from lichessbot.storage import game_records
 from lichessbot.storage.game_records import GameRecord, MoveRecord
@@ -32,15 +27,10 @@ _MAX_QUEUED: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class ArchivedGame:
-    """A game that is over. `moves` are those this process has seen; `end`: what the event stream says of the end.
-
-    `sent`: our move that the game's stream has not shown.
-    """
+    """A game that is over. `moves` are those this process has seen."""
 
     record: GameRecord
     moves: Sequence[MoveRecord]
-    end: GameInfo | None = None
-    sent: MoveRecord | None = None
 
     def path(self, folder: Path, grouping: PgnGrouping) -> Path:
         """Return the file for this game, named as lichess-bot names it."""
@@ -56,18 +46,13 @@ class ArchivedGame:
                 return folder / f"{us} games.pgn"
 
     def completed(self, recorded: Sequence[MoveRecord]) -> "ArchivedGame":
-        """Return the game with what other processes recorded, its last moves, and its opening.
+        """Return the game with what other processes recorded, and its opening.
 
         Raises as `board_of` does.
         """
         known = {move.ply: move for move in recorded}
         moves = [_better_known(move, known.get(move.ply)) for move in self.moves]
         board = board_of(self.record, moves)
-        sent = self.sent
-        missing = () if self.end is None else missing_moves(board, self.end, None if sent is None else sent.move)
-        for ply, move in enumerate(missing, len(moves) + 1):
-            facts = sent if self.record.is_ours(ply) else MoveRecord(ply, "")
-            moves.append(replace(facts or MoveRecord(ply, "", source=""), move=board.push(move)))
         record = replace(self.record, plies=len(moves))
         if record.variant == Variant.STANDARD and (opening := opening_of(board.moves)) is not None:
             record = replace(record, eco=opening.eco, opening=opening.name)
@@ -135,7 +120,7 @@ class GameArchive:
     def _archive(self, game: ArchivedGame, config: Config) -> None:
         game = game.completed(self._store.moves_of(game.record.id))
         record = game.record
-        self._store.record(game_records.named(record), game_records.played(record.id, game.moves[-2:]))
+        self._store.record(game_records.named(record))
         if config.pgn_directory is None or not game.moves or record.status == GameStatus.ABORTED:
             return
         path = game.path(config.pgn_directory, config.pgn_file_grouping)

@@ -9,7 +9,7 @@ from lichessbot.games.move_search import ChosenMove
 from lichessbot.games.recording.archive import ArchivedGame
 from lichessbot.inbox import Report
 from lichessbot.lichess.enums import Colour
-from lichessbot.lichess.models import STANDARD_START, ChatLine, GameFinish, GameFull, GameInfo, GameState
+from lichessbot.lichess.models import STANDARD_START, ChatLine, GameFull, GameState
 from lichessbot.lichess.positions import plies_in_common
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage import game_records
@@ -42,7 +42,6 @@ class GameRecorder:
         """By ply; the newest may be unwritten."""
         self._unwritten: list[MoveRecord] = []
         self._sent: dict[int, _Sent] = {}
-        self._end: GameInfo | None = None
         self._chat_lines_left = _MOST_CHAT_LINES
 
     def handle(self, report: Report) -> None:
@@ -53,8 +52,6 @@ class GameRecorder:
                 self._read(full, full.state, received_at, fresh=True)
             case StreamEvent(event=GameState() as state, received_at=received_at) if self._full is not None:
                 self._read(self._full, state, received_at, fresh=False)
-            case StreamEvent(event=GameFinish(game=game)):
-                self._end = game
             case StreamEvent(event=ChatLine() as line, game_id=str() as game_id) if self._chat_lines_left:
                 self._chat_lines_left -= 1
                 said = ChatRecord(time.time(), line.room, line.username, line.text)
@@ -87,9 +84,10 @@ class GameRecorder:
             result = Result.DRAWN if over.winner is None else Result.WON if won else Result.LOST
             record = replace(record, result=result)
             self._store.note_result(record, result)
+        for ply, move in enumerate(over.missing, len(self._moves) + 1):
+            self._note_move(ply, move)
         self._write(game_records.ended(record))
-        sent = self._sent.get(len(self._moves) + 1)
-        return ArchivedGame(record, tuple(self._moves.values()), self._end, None if sent is None else sent.facts)
+        return ArchivedGame(record, tuple(self._moves.values()))
 
     def _open(self, full: GameFull) -> None:
         is_first, self._full = self._full is None, full

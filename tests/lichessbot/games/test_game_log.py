@@ -15,7 +15,7 @@ from lichessbot.games.move_search import ChosenMove
 from lichessbot.inbox import Report
 from lichessbot.lichess.commands import Abort, AnswerTakeback, ClaimDraw, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
-from lichessbot.lichess.models import ChatLine, GameFinish, GameFull, GameInfo, GameState, OpponentGone, UnknownEvent
+from lichessbot.lichess.models import ChatLine, GameFull, GameInfo, GameState, OpponentGone, UnknownEvent
 from lichessbot.lichess.streams import StreamEvent, StreamLost
 from lichessbot.log.formats import JournalFormatter
 from lichessbot.move_sources.models import SourceAnswer
@@ -79,8 +79,8 @@ class Listener:
         summary = summary or SearchInfo(depth=12, score="cp 31", nps=1_204_000)
         self.play(ply, move, BestMove(GAME, 1, move, summary))
 
-    def end(self, status: GameStatus, winner: Colour | None = None, plies: int = 0) -> list[str]:
-        self.log.log_end(GameOver(status, winner, plies))
+    def end(self, status: GameStatus, winner: Colour | None = None, plies: int = 0, *missing: str) -> list[str]:
+        self.log.log_end(GameOver(status, winner, plies, missing=missing))
         return self.told()
 
     def told(self) -> list[str]:
@@ -315,14 +315,11 @@ def test_the_board_tells_which_rule_made_a_draw(
     assert f": {how}, " in game.end(GameStatus.DRAW)[0]
 
 
-@pytest.mark.parametrize("seen", ["f2f3 e7e5 g2g4", "f2f3 e7e5"])
-def test_moves_are_told_even_if_the_end_comes_first(game: Listener, seen: str) -> None:
+@pytest.mark.parametrize(("seen", "missing"), [("f2f3 e7e5 g2g4", ["d8h4"]), ("f2f3 e7e5", ["g2g4", "d8h4"])])
+def test_moves_are_told_even_if_the_end_comes_first(game: Listener, seen: str, missing: list[str]) -> None:
     game.full(seen)
     game.play(3, "g2g4")
-    board = Board().after("f2f3", "e7e5", "g2g4", "d8h4")
-    end = {"gameId": GAME, "variant": {"key": "standard"}, "lastMove": "d8h4", "fen": board.fen()}
-    game.log.note(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0), awaited=False)
-    assert game.end(GameStatus.MATE, Colour.BLACK, 4)[-2:] == [
+    assert game.end(GameStatus.MATE, Colour.BLACK, 4, *missing)[-2:] == [
         "  2... Qh4#",
         "lost against Ferdinand: checkmate, 2 moves",
     ]
@@ -340,13 +337,6 @@ def test_a_move_refused_after_a_third_repetition_is_no_trouble(game: Listener) -
 def test_a_game_that_was_over_before_we_came_has_only_an_end(game: Listener) -> None:
     assert game.full("e2e4 e7e5", status="resign", winner="white") == []
     assert game.end(GameStatus.RESIGN, Colour.WHITE, 2) == ["won against Ferdinand: resignation, 1 move"]
-
-
-@pytest.mark.parametrize(("facts", "told"), [({"color": "black"}, "lost"), ({}, "ended")])
-def test_the_event_stream_alone_may_tell_the_end(game: Listener, facts: dict[str, str], told: str) -> None:
-    end = {"gameId": GAME, "variant": {"key": "standard"}, **facts}
-    game.log.note(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0), awaited=False)
-    assert game.end(GameStatus.RESIGN, Colour.WHITE) == [f"{told} against Ferdinand: resignation, 0 moves"]
 
 
 def test_a_game_whose_stream_never_opened_has_an_end_as_well(caplog: pytest.LogCaptureFixture) -> None:

@@ -17,11 +17,8 @@ from lichessbot.config import Config, PgnGrouping
 from lichessbot.control.status import Faults
 from lichessbot.games.recording import archive as archive_module
 from lichessbot.games.recording.archive import ArchivedGame, GameArchive
-from lichessbot.lichess.models import GameInfo
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result
 from tests.lichessbot.games.recording.recorded import Notes
-
-CRAZYHOUSE = "e2e4 d7d5 e4d5 d8d5 b1c3 d5g2 f1g2"
 
 
 @pytest.fixture(autouse=True)
@@ -37,18 +34,6 @@ def game(number: int = 1, *, white: str = "TestBot", black: str = "Ferdinand") -
         colour="white" if is_white else "black", status="resign", result=Result.WON if is_white else Result.LOST,
     )  # fmt: skip
     return ArchivedGame(record, [MoveRecord(1, "e2e4")])
-
-
-@pytest.mark.parametrize("pockets", ["/PQpp", "/QPpp", "/ppQP", "[QPpp]"])
-def test_the_last_move_is_found_however_the_end_writes_the_pockets(pockets: str) -> None:
-    *known, last = (MoveRecord(ply, move) for ply, move in enumerate(CRAZYHOUSE.split(), 1))
-    fen = f"rnb1kbnr/ppp1pppp/8/8/8/2N5/PPPP1PBP/R1BQK1NR{pockets} b KQkq - 0 4"
-    end = {"gameId": "game0001", "variant": {"key": "crazyhouse"}, "fen": fen, "lastMove": last.move}
-    record = replace(game().record, variant="crazyhouse")
-    archive = ArchivedGame(record, known, GameInfo.model_validate(end)).completed(())
-    assert [move.move for move in archive.moves] == CRAZYHOUSE.split()
-    both = ArchivedGame(record, known[:-1], GameInfo.model_validate(end), sent=known[-1]).completed(())
-    assert [move.move for move in both.moves] == CRAZYHOUSE.split()
 
 
 def archived(*games: ArchivedGame, folder: Path, grouping: PgnGrouping, faults: Faults | None = None) -> None:

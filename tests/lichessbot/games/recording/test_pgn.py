@@ -14,8 +14,6 @@ from lichessbot.control.status import Faults
 from lichessbot.games.actions import GameOver
 from lichessbot.games.recording.archive import GameArchive
 from lichessbot.lichess.enums import Colour, GameStatus
-from lichessbot.lichess.models import GameFinish
-from lichessbot.lichess.streams import StreamEvent
 from tests.lichessbot.games.recording.recorded import GAME, Recording
 from tests.time_zone import FAR_EAST, in_time_zone
 
@@ -97,27 +95,6 @@ def test_moves_that_were_taken_back_are_removed() -> None:
     recording.state("d2d4", 100, 180)
     (node,) = recording.read().mainline()
     assert (node.san(), node.clock()) == ("d4", 100)
-
-
-@pytest.mark.parametrize(
-    ("told", "last_move", "plies"),
-    [
-        ("f2f3 e7e5 g2g4", "d8h4", 4),
-        ("f2f3 e7e5 g2g4 d8h4", "d8h4", 4),
-        ("f2f3 e7e5", "d8h4", 2),
-        ("f2f3 e7e5 g2g4", "", 3),
-        ("f2f3 e7e5 g2g4", "junk", 3),
-    ],
-)
-def test_the_last_move_may_come_from_the_event_stream(told: str, last_move: str, plies: int) -> None:
-    board = chess.Board()
-    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
-        board.push_uci(move)
-    recording = Recording()
-    recording.full(told)
-    end = {"gameId": GAME, "variant": {"key": "standard"}, "fen": board.fen(), "lastMove": last_move}
-    recording.recorder.handle(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
-    assert len(list(recording.read().mainline_moves())) == plies
 
 
 def test_a_state_with_an_offer_changes_nothing() -> None:

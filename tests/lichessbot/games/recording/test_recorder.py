@@ -1,11 +1,10 @@
 """What is recorded of a game while it is played."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
 
-import chess
 import pytest
 
 from engine.facade import Board
@@ -17,7 +16,7 @@ from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import ChatLine, GameFinish, GameInfo
 from lichessbot.lichess.streams import StreamEvent
 from lichessbot.move_sources.models import SourceAnswer
-from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, Score, changed, taken_back
+from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, Score, changed, played, taken_back
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import FALLBACK, BestMove, SearchInfo
 from tests.lichessbot.games.recording.recorded import GAME, WON, Notes, Recording
@@ -105,31 +104,21 @@ def test_moves_that_were_taken_back_between_two_processes_or_later_are_deleted()
 
 
 def test_a_last_move_that_only_the_event_stream_shows_keeps_what_was_known_of_it() -> None:
-    board = chess.Board()
-    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
-        board.push_uci(move)
     recording = Recording(white=False)
     recording.full("f2f3 e7e5 g2g4")
     recording.send("f2f3 e7e5 g2g4 d8h4", "mate 1")
-    end = {"gameId": GAME, "variant": {"key": "standard"}, "fen": board.fen(), "lastMove": "d8h4"}
-    recording.recorder.handle(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
-    assert recording.finished().moves[-1] == MoveRecord(4, "d8h4", None, "engine", 99_999, 9, 5000, 1500, 3)
+    moves = recording.finished(replace(WON, missing=("d8h4",))).moves
+    assert moves[-1] == MoveRecord(4, "d8h4", None, "engine", 99_999, 9, 5000, 1500, 3)
+    assert played(GAME, moves) in recording.store.statements
 
 
-@pytest.mark.parametrize(("sent", "plies"), [("g2g4", 4), ("g2g3", 2), ("e2e4", 2), ("a1a8", 2)])
-def test_our_move_and_its_answer_may_both_be_missing_in_the_games_stream(sent: str, plies: int) -> None:
-    """The opponent had premoved the mate."""
-    board = chess.Board()
-    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
-        board.push_uci(move)
+def test_our_move_and_its_answer_may_both_be_missing_in_the_games_stream() -> None:
     recording = Recording()
     recording.full("f2f3 e7e5")
-    recording.send(f"f2f3 e7e5 {sent}")
-    end = {"gameId": GAME, "variant": {"key": "standard"}, "fen": board.fen(), "lastMove": "d8h4"}
-    recording.recorder.handle(StreamEvent(None, GameFinish.model_validate({"game": end}), 0.0))
-    game = recording.finished()
-    assert game.record.plies == plies
-    assert plies == 2 or game.moves[2:] == [
+    recording.send("f2f3 e7e5 g2g4")
+    game = recording.finished(replace(WON, missing=("g2g4", "d8h4")))
+    assert game.record.plies == 4
+    assert game.moves[2:] == [
         MoveRecord(3, "g2g4", None, "engine", 31, 9, 5000, 1500, 3),
         MoveRecord(4, "d8h4"),
     ]
