@@ -258,7 +258,7 @@ class LichessClient:
         except UnreadableLine as error:
             # A success with HTML or with other JSON comes from something between us and Lichess.
             raise Unreachable(f"unexpected reply: {error}") from error
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, OSError, OverflowError, RecursionError, TypeError, ValueError) as error:  # of berserk
             raise Unreachable("unexpected reply: not the documented JSON") from error
 
 

@@ -183,6 +183,15 @@ def test_a_reply_of_another_shape_is_unreachable(
         api.playing()
 
 
+@pytest.mark.parametrize("body", ["[" * 200_000, '{"createdAt": 1e300}', '{"createdAt": 99999999999999999999}'])
+def test_a_reply_that_berserk_cannot_read_is_unreachable(
+    lichess: ScriptedLichess, api: LichessClient, body: str
+) -> None:
+    lichess.answer("/api/account", Reply(body=body))
+    with pytest.raises(Unreachable, match=f"^unexpected reply: {OTHER_JSON}$"):
+        api.account()
+
+
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_html_401_does_not_deny_the_token(
     lichess: ScriptedLichess, api: LichessClient, status: int
