@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Final
 
+from engine.facade import InvalidMove
 from lichessbot.games.actions import GameOver
 from lichessbot.games.move_search import ChosenMove
 from lichessbot.games.recording.archive import ArchivedGame
@@ -25,8 +26,16 @@ _MOST_CHAT_LINES: Final = 200
 class _Sent:
     """A move of ours as it was sent first, at the monotonic second `at`; the stream has yet to show it."""
 
-    facts: MoveRecord
+    chosen: ChosenMove
+    reaction_ms: int
     at: float
+
+    def is_shown(self, move: str) -> bool:
+        """Return whether the stream shows this move: castling may be written in another way."""
+        try:
+            return self.chosen.board.normalise(move) == self.chosen.move
+        except InvalidMove:
+            return False
 
 
 class GameRecorder:
@@ -67,8 +76,8 @@ class GameRecorder:
     def note_sent(self, chosen: ChosenMove, reaction_ms: float, now: float) -> None:
         """Note that our move is being sent, perhaps again, after that much time of our own."""
         earlier = self._sent.get(chosen.ply)
-        if earlier is None or earlier.facts.move != chosen.move:
-            self._sent[chosen.ply] = _Sent(_facts(chosen, round(reaction_ms)), now)
+        if earlier is None or earlier.chosen.move != chosen.move:
+            self._sent[chosen.ply] = _Sent(chosen, round(reaction_ms), now)
 
     def finish(self, over: GameOver) -> ArchivedGame | None:
         """Record the end; return the game if Lichess reported that end and the stream ever showed the game."""
@@ -121,11 +130,12 @@ class GameRecorder:
         noted = MoveRecord(ply, move, clock_ms)
         if self._record.is_ours(ply):
             sent = self._sent.pop(ply, None)
-            if sent is None:
+            if sent is None or not sent.is_shown(move):
                 noted = replace(noted, source="")
             else:
                 delivery_ms = None if shown_at is None else round((shown_at - sent.at) * 1000)
-                noted = replace(sent.facts, move=move, clock_ms=clock_ms, delivery_ms=delivery_ms)
+                facts = _facts(sent.chosen, sent.reaction_ms)
+                noted = replace(facts, move=move, clock_ms=clock_ms, delivery_ms=delivery_ms)
         self._moves[ply] = noted
         self._unwritten.append(noted)
 

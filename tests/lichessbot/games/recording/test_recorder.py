@@ -124,6 +124,24 @@ def test_our_move_and_its_answer_may_both_be_missing_in_the_games_stream() -> No
     ]
 
 
+def test_another_move_than_we_sent_has_nothing_of_ours() -> None:
+    """One that an earlier process sent just before it was killed may still arrive first."""
+    recording = Recording()
+    recording.full("")
+    recording.send("e2e4")
+    recording.state("d2d4")
+    assert recording.finished().moves == [MoveRecord(1, "d2d4", 180_000, source="")]
+
+
+def test_castling_is_ours_however_the_stream_writes_it() -> None:
+    recording = Recording()
+    moves = "e2e4 e7e5 g1f3 b8c6 f1c4 g8f6"
+    recording.full(moves)
+    recording.send(f"{moves} e1g1")
+    recording.state(f"{moves} e1h1")
+    assert recording.finished().moves[-1].score_cp == 31
+
+
 def test_our_last_move_is_left_out_if_neither_stream_shows_it() -> None:
     """Our time ran out while it was under way."""
     recording = Recording()
