@@ -21,7 +21,7 @@ from lichessbot.lobby import Lobby
 from lichessbot.log import EventLog
 from lichessbot.storage.store import Store
 from lichessbot.storage.tables import Table
-from lichessbot.timeouts import Timeouts, earliest
+from lichessbot.timeouts import Timeouts, earliest, is_due
 
 
 class GameRecovery:
@@ -36,8 +36,8 @@ class GameRecovery:
         """The id of our account at this server; empty if unknown."""
         self._left_over = [_as_recorded(*it) for it in store.left_over]
         self._left_over_by_days = [_as_recorded(*it, Speed.CORRESPONDENCE) for it in store.left_over_by_days]
-        self._due_at = math.inf
-        self._failed = False
+        self._good_at = math.inf
+        """When games could be played for the first time."""
         self._waits_for_list = bool(self.our_id and self._left_over)
         self._resumed = False
         """Whether the games with a clock were joined without a list."""
@@ -45,7 +45,8 @@ class GameRecovery:
     @property
     def wake_at(self) -> float | None:
         """When `begin` returns games."""
-        return self._due_at if self._waits_for_list and self._due_at < math.inf else None
+        due_at = self._good_at + self._patience_s
+        return due_at if self._waits_for_list and due_at < math.inf else None
 
     @property
     def unjoined(self) -> list[GameInfo]:
@@ -54,13 +55,11 @@ class GameRecovery:
 
     def engine_is_good(self, now: float) -> None:
         """Note that games can be played from now on, though the engines of other profiles may not be checked yet."""
-        self._due_at = min(self._due_at, now if self._failed else now + self._patience_s)
+        self._good_at = min(self._good_at, now)
 
-    def list_failed(self, now: float) -> None:
-        """Note that Lichess did not answer."""
-        self._failed = True
-        if self._due_at < math.inf:
-            self._due_at = now
+    def list_failed(self) -> None:
+        """Note that Lichess did not answer: no list is awaited any longer."""
+        self._patience_s = 0.0
 
     def list_came(self, playing: Container[str]) -> list[GameInfo]:
         """Note the list from Lichess; return the left-over games that it lacks, once: their streams tell the end.
@@ -75,7 +74,7 @@ class GameRecovery:
 
     def begin(self, now: float) -> list[GameInfo]:
         """Return the games to join from the records, the latest first; none before `wake_at`, and only once."""
-        if not self._waits_for_list or now < self._due_at:
+        if not is_due(self.wake_at, now):
             return []
         self._waits_for_list, self._resumed = False, True
         return self._left_over
@@ -218,11 +217,11 @@ class Reconciler:
 
     def account_failed(self) -> None:
         """Take note that Lichess does not say who we are, and so not what we play."""
-        self._recovery.list_failed(time.monotonic())
+        self._recovery.list_failed()
 
     def list_failed(self, error: ApiError) -> None:
         """Take note that no list came; if Lichess refuses it, go on without one."""
-        self._recovery.list_failed(time.monotonic())
+        self._recovery.list_failed()
         self._schedule.done(time.monotonic(), error)
         is_refused = isinstance(error, Refused) and error.certain
         self._lobby.playing_failed(is_refused=is_refused)

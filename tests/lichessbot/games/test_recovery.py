@@ -55,7 +55,7 @@ def ids(recovery: GameRecovery, now: float) -> list[str]:
 
 
 def test_nothing_is_joined_before_there_is_an_engine(recovery: GameRecovery) -> None:
-    recovery.list_failed(NOW)
+    recovery.list_failed()
     assert recovery.wake_at is None
     assert ids(recovery, NOW + 100) == []
     recovery.engine_is_good(NOW + 101)
@@ -74,7 +74,7 @@ def test_lichess_gets_time_to_send_the_list(recovery: GameRecovery) -> None:
 
 def test_a_failure_ends_the_wait(recovery: GameRecovery) -> None:
     recovery.engine_is_good(NOW)
-    recovery.list_failed(NOW + 0.1)
+    recovery.list_failed()
     assert ids(recovery, NOW + 0.1) == ["second", "first"]
 
 
