@@ -251,7 +251,7 @@ class MoveSearch:
     def ponder(self, position: TimedPosition, move: str, reply: str | None, now: float) -> Iterator[Action]:
         """Ponder on `reply` to our `move`."""
         if self.engine.ponder:
-            limits = position.clock.limits_after_move(self.engine, now)
+            limits = position.clock.limits(self.engine, now, after_move=True)
             search = self._pondering.start(position.board, move, reply, self._last_id + 1, limits)
             if search is not None:
                 self._last_id += 1

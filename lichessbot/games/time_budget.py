@@ -139,15 +139,20 @@ class GameClock:
         """Whether the clock of the side to move runs."""
         return (self.timed or self.by_days) and len(self.state.moves.split()) >= _FREE_PLIES
 
-    def limits(self, engine: EngineConfig, now: float) -> Limits:
-        """Return the limits of one search: the clocks, and what the configuration sets."""
+    def limits(self, engine: EngineConfig, now: float, *, after_move: bool = False) -> Limits:
+        """Return the limits of one search: the clocks, and what the configuration sets.
+
+        `after_move`: of the search for our next move if we move now and the opponent replies at once.
+        """
         if not self.timed:
             wished_s = (engine.move_time_ms or 0) / 1000 or self.timeouts.untimed_move.total_seconds()
             move_time_s = min(wished_s, self.remaining_s(now) * _SHARE_OF_DAYS)
             return Limits(depth=engine.depth, nodes=engine.nodes, move_time_ms=max(1, int(move_time_s * 1000)))
         white = self.colour is Colour.WHITE
         ours_ms = max(1, int(self.remaining_s(now) * 1000))
-        if not self.our_clock_runs:
+        if after_move:
+            ours_ms += self._increment_ms(self.colour) if self.our_clock_runs else 0  # a first move earns none
+        elif not self.our_clock_runs:
             ours_ms = min(ours_ms, _FIRST_MOVE_CLOCK_MS)
         return Limits(
             white_time_ms=ours_ms if white else self.state.wtime,
@@ -158,15 +163,6 @@ class GameClock:
             nodes=engine.nodes,
             move_time_ms=self._affordable(engine.move_time_ms, ours_ms),
         )
-
-    def limits_after_move(self, engine: EngineConfig, now: float) -> Limits:
-        """Return the limits for our next move if the opponent replies at once."""
-        limits = self.limits(engine, now)
-        if not self.timed:
-            return limits
-        if self.colour is Colour.WHITE:
-            return limits._replace(white_time_ms=(limits.white_time_ms or 0) + self.state.winc)
-        return limits._replace(black_time_ms=(limits.black_time_ms or 0) + self.state.binc)
 
     def covers(self, limits: Limits, now: float) -> bool:
         """Return whether our clock still shows what a ponder search was told: our move may have left late."""

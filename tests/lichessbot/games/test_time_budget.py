@@ -322,11 +322,15 @@ def both(*args: int, **kwargs: int) -> list[GameClock]:
 
 def test_a_ponder_search_counts_on_our_increment() -> None:
     for reading in both(60_000, increment_ms=2000, their_increment_ms=500):
-        limits = reading.limits_after_move(EngineConfig(), NOW + 10)
+        limits = reading.limits(EngineConfig(), NOW + 10, after_move=True)
         times = (limits.white_time_ms, limits.black_time_ms)
         assert times == ((52_000, 90_000) if reading.colour is Colour.WHITE else (90_000, 52_000))
+    for reading in both(300_000, increment_ms=2000, running=False):
+        limits = reading.limits(EngineConfig(), NOW, after_move=True)
+        ours_ms = limits.white_time_ms if reading.colour is Colour.WHITE else limits.black_time_ms
+        assert ours_ms == 300_000, "the first move earns no increment, and our clock runs at the second one"
     untimed = clock(timed=False)
-    assert untimed.limits_after_move(EngineConfig(), NOW) == untimed.limits(EngineConfig(), NOW)
+    assert untimed.limits(EngineConfig(), NOW, after_move=True) == untimed.limits(EngineConfig(), NOW)
 
 
 def test_the_flag_of_an_opponent_with_less_time_and_no_increment_may_fall() -> None:
