@@ -104,8 +104,7 @@ class GameSession:
         facts = ChatFacts(
             config,
             engine=lambda: self._game.engine,
-            engine_name=lambda: engine.name,
-            levels=lambda: engine.levels,
+            identity=lambda: engine.identity,
             board=lambda: self._game.board,
             takebacks_granted=lambda: context.store.times_done(game_id, LimitedAction.TAKEBACK),
             round_trip_s=lambda: self._round_trip_s,
@@ -233,7 +232,7 @@ class GameSession:
                 self._context.counters.counted.game_streams_lost += not on_request
                 self._context.outbox.renew(self.game_id)
             case BestMove(summary=it) if awaited:
-                self._context.counters.note_search(self._engine.name, it.nodes, it.nps)
+                self._context.counters.note_search(self._engine.identity.name, it.nodes, it.nps)
 
     def retry_now(self) -> None:
         """Retry at once: Lichess answers other streams again."""

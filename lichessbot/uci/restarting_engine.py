@@ -119,18 +119,10 @@ class RestartingEngine:
         self._command: tuple[str, ...] | None = None
 
     @property
-    def name(self) -> str:
-        """The name that the engine reported, also if it does not run now; empty before that."""
-        return (self._engine is not None and self._engine.name) or self._identity.name
-
-    @property
-    def levels(self) -> tuple[int, int] | None:
-        """The lowest and highest level of the engine; None if it has none, or has not reported them yet."""
-        return (self._engine is not None and self._engine.levels) or self._identity.levels
-
-    @property
-    def _identity(self) -> EngineIdentity:
-        """What the last engine of this command reported, in any game."""
+    def identity(self) -> EngineIdentity:
+        """What the engine reported of itself; until it is ready, what the last one of its command did, in any game."""
+        if self._engine is not None:
+            self._idle.note_identity(self._engine)
         return self._idle.identities.get(self._command, EngineIdentity())
 
     @property
@@ -140,7 +132,7 @@ class RestartingEngine:
         return engine.process_id if engine is not None and engine.alive else None
 
     def expect(self, config: EngineConfig) -> None:
-        """Until an engine runs, let `name` and `levels` be those of the engine of `config`."""
+        """Let `identity` be that of the engine of `config`."""
         self._command = config.command
 
     def start(self, config: EngineConfig) -> UciEngine:

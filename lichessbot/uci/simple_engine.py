@@ -28,7 +28,7 @@ class SimpleEngine:
     @property
     def name(self) -> str:
         """The name that the engine reports; empty before its first answer."""
-        return self._engine.name
+        return self._engine.identity.name
 
     def close(self) -> None:
         """Kill the engine."""

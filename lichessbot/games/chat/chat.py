@@ -24,6 +24,7 @@ from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.game_records import Result, Scores
 from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
+from lichessbot.uci.restarting_engine import EngineIdentity
 from lichessbot.uci.search import BestMove, SearchInfo
 from lichessbot.uci.strength import FULL, nearest_level, suggested_level
 
@@ -45,10 +46,8 @@ class ChatFacts:
     config: Config
     engine: Callable[[], EngineConfig]
     """As configured for this game, at its level."""
-    engine_name: Callable[[], str]
-    """Empty until the engine has reported it."""
-    levels: Callable[[], tuple[int, int] | None]
-    """The lowest and highest level; None if the engine has none, or still starts."""
+    identity: Callable[[], EngineIdentity]
+    """What the engine has reported of itself so far."""
     board: Callable[[], Board]
     takebacks_granted: Callable[[], int]
     round_trip_s: Callable[[], float | None]
@@ -106,17 +105,17 @@ class Chat:
                 self._last_search, self._searched = summary, self._facts.board().copy()
         if self._hello_waits:
             yield from self._say_hello()
-        if self._missed and self._full is not None and self._facts.engine_name():
+        if self._missed and self._full is not None and self._facts.identity().name:
             missed, self._missed = self._missed, ()
             yield from self._answer(missed, now)
-        if self._proposal_waits and (levels := self._facts.levels()) is not None:
+        if self._proposal_waits and (levels := self._facts.identity().levels) is not None:
             self._proposal_waits = False
             yield from self._propose_level(levels)
 
     def _say_hello(self) -> Iterator[Action]:
         """Greet both rooms, once the engine has a name if a greeting tells it."""
         lines = self._greeting.hello, self._greeting.hello_spectators
-        if self._facts.engine_name() or not any("{engine}" in line for line in lines if line):
+        if self._facts.identity().name or not any("{engine}" in line for line in lines if line):
             self._hello_waits = False
             yield from self._say_once(LimitedAction.GREETING, *lines)
 
@@ -230,7 +229,7 @@ class Chat:
     def _answer_to(self, command: str, room: ChatRoom, *, may_see_search: bool) -> str | None:
         """Return the answer to a command that only asks; None for others."""
         facts, opponent = self._facts, self._opponent
-        engine = facts.engine_name() or "an engine that is still starting"
+        engine = facts.identity().name or "an engine that is still starting"
         match command:
             case "help" | "commands":
                 return _HELP[room]
@@ -298,7 +297,7 @@ class Chat:
 
     def _choose_level(self, wanted: str, room: ChatRoom, *, may_choose: bool) -> Iterator[Action]:
         """Play at the wanted level, or say why not."""
-        engine, levels = self._facts.engine(), self._facts.levels()
+        engine, levels = self._facts.engine(), self._facts.identity().levels
         if not may_choose:
             yield self._say(room, "Only my opponent can choose my level, in the players' chat.")
         elif self._game.rated or levels is None or not engine.level_in_chat or not _LEVEL.fullmatch(wanted):
@@ -314,13 +313,13 @@ class Chat:
 
     def _how_to_choose(self) -> str:
         """Say how the opponent can choose a level, or why not."""
-        levels = self._facts.levels()
+        levels = self._facts.identity().levels
         if self._game.rated:
             return "A rated game has one strength for everybody: levels can be chosen in casual games."
         if not self._facts.engine().level_in_chat:
             return "It cannot be chosen in the chat."
         if levels is None:
-            has_started = bool(self._facts.engine_name())
+            has_started = bool(self._facts.identity().name)
             return "My engine has no levels in this game." if has_started else "My engine still starts: ask again soon."
         return f"My opponent can type !level and a number from {levels[0]} to {levels[1]}, or !level full."
 
@@ -342,7 +341,7 @@ class Chat:
         values = {
             "me": str(me),
             "opponent": str(opponent),
-            "engine": self._facts.engine_name(),
+            "engine": self._facts.identity().name,
             "rating": "" if me.rating is None else str(me.rating),
             "crosstable": texts.crosstable(self._facts.scores.against(opponent.id or "")),
             "name": self._greeting.name or str(me),

@@ -18,7 +18,7 @@ from engine.facade import Board
 from lichessbot.config import EngineConfig
 from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
-from lichessbot.uci.restarting_engine import IdleEngines, RestartingEngine, fallback_move
+from lichessbot.uci.restarting_engine import EngineIdentity, IdleEngines, RestartingEngine, fallback_move
 from lichessbot.uci.search import NO_GAME, BestMove, EngineDied, EngineReady, Search
 from tests.lichessbot.uci.helpers import (
     SMALL,
@@ -70,17 +70,17 @@ def test_an_engine_keeps_its_name_between_two_moves_of_a_correspondence_game(
     engine: RestartingEngine, inbox: Inbox, rude_engine: Path
 ) -> None:
     config = rude(rude_engine, "polite")
-    assert engine.name == ""
+    assert engine.identity.name == ""
     engine.search(config, search(1), 100)
     best_move(inbox)
-    name = engine.name
+    name = engine.identity.name
     engine.close()
     assert name
-    assert engine.name == name
+    assert engine.identity.name == name
     engine.start(config)
-    assert engine.name == name, "also while it starts again"
+    assert engine.identity.name == name, "also while it starts again"
     engine.close()
-    assert engine.name == name, "also after a start that failed"
+    assert engine.identity.name == name, "also after a start that failed"
 
 
 def test_another_program_has_no_name_and_no_levels_until_it_reports_them(
@@ -91,10 +91,10 @@ def test_another_program_has_no_name_and_no_levels_until_it_reports_them(
     engine.search(levelled, search(1), 100)
     best_move(inbox)
     engine.start(levelled.model_copy(update={"threads": 2}))
-    assert engine.name
-    assert engine.levels == (1320, 3190), "the same program in another configuration"
+    assert engine.identity.name
+    assert engine.identity.levels == (1320, 3190), "the same program in another configuration"
     engine.start(mute)
-    assert (engine.name, engine.levels) == ("", None)
+    assert engine.identity == EngineIdentity()
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_of_the_engines_of_the_check_at_the_start_one_is_kept(games: Games) -> N
     assert [engine.alive for engine in checked] == [True, False]
     without_engine = RestartingEngine("first", games.inbox.put, TIMEOUTS, games.idle)
     without_engine.expect(SMALL)
-    assert without_engine.name, "the greeting of the first game need not wait for it"
+    assert without_engine.identity.name, "the greeting of the first game need not wait for it"
     games.is_rested(checked[0])
     _, playing = games.begin("first")
     assert playing is checked[0]

@@ -28,6 +28,7 @@ from lichessbot.storage.database import Statement
 from lichessbot.storage.game_records import Scores
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
+from lichessbot.uci.restarting_engine import EngineIdentity
 from lichessbot.uci.search import BestMove
 from tests.lichessbot.games.bench import NOTHING_DONE
 
@@ -152,8 +153,7 @@ class Victim:
         facts = ChatFacts(
             Config(greeting=GREETING),
             engine=EngineConfig,
-            engine_name=lambda: "Aleph",
-            levels=lambda: None,
+            identity=lambda: EngineIdentity("Aleph"),
             board=Board,
             takebacks_granted=lambda: 0,
             round_trip_s=lambda: None,

@@ -12,6 +12,7 @@ from lichessbot.lichess.streams import StreamEvent
 from lichessbot.storage.game_records import Result, Scores
 from lichessbot.storage.store import LimitedAction
 from lichessbot.timeouts import Timeouts
+from lichessbot.uci.restarting_engine import EngineIdentity
 from lichessbot.uci.search import BestMove, SearchInfo
 from tests.lichessbot.games.bench import NOTHING_DONE
 
@@ -45,8 +46,7 @@ class ChatBench:
         facts = ChatFacts(
             Config.model_validate({"greeting": greeting or {}, **(config or {})}),
             engine=lambda: self.engine,
-            engine_name=lambda: self.engine_name,
-            levels=lambda: self.levels,
+            identity=lambda: EngineIdentity(self.engine_name, self.levels),
             board=lambda: self.board,
             takebacks_granted=lambda: self.takebacks,
             round_trip_s=lambda: self.round_trip_s,
