@@ -341,7 +341,7 @@ def with_known_clocks(full: GameFull, state: GameState, last: GameClock | None, 
     guess_ms = max(_LEAST_UNKNOWN_CLOCK_MS, int(full.clock.initial * _SHARE_OF_AN_UNKNOWN_CLOCK))
     initial_ms = full.clock.initial if len(state.moves.split()) < _FREE_PLIES else 0
     known_ms = dict.fromkeys(Colour, initial_ms)
-    if last is not None:
+    if last is not None and last.timed:
         known_ms = {
             last.colour: int(last.remaining_s(now) * 1000),
             last.colour.other: last.state.time_ms(last.colour.other),

@@ -315,6 +315,12 @@ def test_clocks_of_a_new_connection_that_are_not_zero_are_believed() -> None:
     assert with_known_clocks(game, game.state, clock(50_000), NOW) is game.state
 
 
+def test_no_time_is_taken_over_from_a_state_without_clocks() -> None:
+    """A damaged first state may have hidden the time control."""
+    game = full({"initial": 60_000, "increment": 0}, 0)
+    assert with_known_clocks(game, game.state, clock(timed=False), NOW).wtime > 0
+
+
 def both(*args: int, **kwargs: int) -> list[GameClock]:
     """The same clock for either colour."""
     return [clock(*args, colour=colour, **kwargs) for colour in Colour]
