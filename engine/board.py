@@ -245,13 +245,14 @@ class Board:
 
     def push(self, text: str) -> str:
         """Play a legal move; return it in this board's own spelling. Raises InvalidMove."""
-        return self._play(self.parse(text))
+        return self.push_packed(self.parse(text))
 
     def push_san(self, text: str) -> str:
         """Play a legal move in algebraic notation, read as by `parse_san`. Raises InvalidMove."""
-        return self._play(self._find_san(text))
+        return self.push_packed(self._find_san(text))
 
-    def _play(self, move: int) -> str:
+    def push_packed(self, move: int) -> str:
+        """Play a legal move as the engine packs it; return it in this board's own spelling."""
         spelt = self.spell(move)
         self.fullmove_number += self.turn == BLACK
         self._position.commit(move)

@@ -96,7 +96,7 @@ class BookGrower:
         self._engine.new_game()
         self._engine.lines = 1
         adjudicator = Adjudicator()
-        result = game_result(board.position)
+        result = game_result(board)
         while result is None:
             self._engine.set_position(board)
             found = self._engine.go(Limits(nodes=self._plan.nodes))
@@ -104,7 +104,7 @@ class BookGrower:
             score_cp = _centipawns(found.report) if found.report is not None else 0
             white_score = score_cp if board.turn == WHITE else -score_cp
             board.push(found.best_move)
-            result = adjudicator.result(board.position, len(board.moves), white_score)
+            result = adjudicator.result(board, len(board.moves), white_score)
         return result
 
 

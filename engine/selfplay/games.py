@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from engine.core.draws import FIFTY_MOVES_PLIES, is_insufficient_material, repetition_count
-from engine.core.fen import STARTING_FEN, chess960_fen, format_fen, parse_fen
-from engine.core.movegen import legal_moves
+from engine.board import BLACK, WHITE, Board
+from engine.core.fen import chess960_fen
 from engine.core.position import Position
 from engine.core.score import mate_distance
 from engine.evaluation import eval_file
@@ -21,9 +20,6 @@ from engine.search.time_manager import TimeManager
 from engine.search.transposition import TranspositionTable
 from engine.selfplay.records import Result, Sample, snapshot
 from engine.selfplay.tree_records import tree_records
-from engine.variants.variant import VARIANTS
-from engine.variants.variant_fen import format_variant_fen, parse_variant_fen
-from engine.variants.variant_position import UNDECIDED, VariantPosition
 
 HASH_MB = 4
 OPENING_PLIES = (8, 9)             # so that either side moves first
@@ -32,6 +28,7 @@ CHESS960_PERCENT = 25
 MAX_PLIES = 350                    # of a game, which is then drawn
 WIN_CP, WIN_PLIES = 1500, 6
 DRAW_CP, DRAW_PLIES, DRAW_FROM_PLY = 12, 16, 80
+RESULTS = {WHITE: Result.WHITE_WON, BLACK: Result.BLACK_WON, None: Result.DRAWN}       # by winner
 
 
 @dataclass(frozen=True)
@@ -65,10 +62,10 @@ class FixedNodesPlayer:
         self._history.clear()
         self._in_records.clear()
 
-    def search(self, position: Position) -> SearchedMove:
-        """Return the best move of a position that has one."""
-        search = self._search_of(position)
-        moves = moves_in(position)
+    def search(self, board: Board) -> SearchedMove:
+        """Return the best move of a board that has one."""
+        search = self._search_of(board.position)
+        moves = board.packed_moves()
         search.restrict_root(moves, True)
         self._table.new_search()
         self._history.new_search()
@@ -80,16 +77,17 @@ class FixedNodesPlayer:
                 best = expected
             if search.was_stopped() or mate_distance(best.score) is not None:
                 break
-        return SearchedMove(best.variation[0], -best.score if position.black_to_move() else best.score)
+        return SearchedMove(best.variation[0], best.score if board.turn == WHITE else -best.score)
 
-    def sample(self, position: Position, white_score: int, game: int) -> Sample:
+    def sample(self, board: Board, white_score: int, game: int) -> Sample:
         """Return the position as a sample of a game that goes on, whose result is not known."""
+        position = board.position
         off_board = () if self._own is None else self._own.pieces_off_board(position.state()["extra"])
         return Sample(*snapshot(position), white_score, Result.UNKNOWN, game, self._variant, off_board)
 
-    def tree_records(self, position: Position, game: int, most: int) -> list[bytes]:
+    def tree_records(self, board: Board, game: int, most: int) -> list[bytes]:
         """Return records of at most so many positions in the tree of the search, each once in a game."""
-        return tree_records(position, self._table, game, most, self._in_records)
+        return tree_records(board.position, self._table, game, most, self._in_records)
 
     def _search_of(self, position: Position) -> Search:
         """Return the search of this game; it lasts as long as its position."""
@@ -122,71 +120,33 @@ class Adjudicator:
             return Result.WHITE_WON if white_score > 0 else Result.BLACK_WON
         return Result.DRAWN if self._even >= DRAW_PLIES or ply >= MAX_PLIES else None
 
-    def result(self, position: Position, ply: int, white_score: int) -> Result | None:
+    def result(self, board: Board, ply: int, white_score: int) -> Result | None:
         """Return the result by the rules, else as `adjudicate` does."""
-        result = game_result(position)
+        result = game_result(board)
         return self.adjudicate(ply, white_score) if result is None else result
 
 
-def game_result(position: Position, occurrences: int = 2) -> Result | None:
+def game_result(board: Board, occurrences: int = 2) -> Result | None:
     """Return the result by the rules; None while the game goes on.
 
     A position that occurs so often is a draw: the second time unless told otherwise, which shortens games.
     """
-    if isinstance(position, VariantPosition):
-        return _variant_result(position, occurrences)
-    if not legal_moves(position):
-        if not position.is_check():
-            return Result.DRAWN
-        return Result.WHITE_WON if position.black_to_move() else Result.BLACK_WON
-    is_late = position.state()["halfmove_clock"] >= FIFTY_MOVES_PLIES
-    is_drawn = is_late or is_insufficient_material(position) or repetition_count(position) >= occurrences
-    return Result.DRAWN if is_drawn else None
+    outcome = board.outcome()
+    if outcome is None:
+        return Result.DRAWN if board.repetition_count() >= occurrences else None
+    return RESULTS[outcome.winner]
 
 
-def _variant_result(position: VariantPosition, occurrences: int) -> Result | None:
-    found = position.result()
-    if found == UNDECIDED and not position.legal_moves():
-        found = position.result_if_stuck()
-    if found != UNDECIDED:
-        return (Result.WHITE_WON, Result.BLACK_WON, Result.DRAWN)[found]
-    is_late = position.has_fifty_move_rule and position.state()["halfmove_clock"] >= FIFTY_MOVES_PLIES
-    return Result.DRAWN if is_late or position.is_dead() or repetition_count(position) >= occurrences else None
-
-
-def moves_in(position: Position) -> list[int]:
-    """Return the legal moves by the rules of the position."""
-    return position.legal_moves() if isinstance(position, VariantPosition) else legal_moves(position)
-
-
-def position_of(fen: str, variant: str) -> Position:
-    """Return the position of a FEN. Raises InvalidFen."""
-    return parse_fen(fen)[0] if variant == STANDARD else parse_variant_fen(VARIANTS[variant], fen)[0]
-
-
-def fen_of(position: Position, variant: str) -> str:
-    """Return the FEN of a position, with move number 1."""
-    if isinstance(position, VariantPosition):
-        return format_variant_fen(VARIANTS[variant], position, 1)
-    return format_fen(position, 1)
-
-
-def _first_position(rng: random.Random, variant: str) -> Position:
-    if variant != STANDARD:
-        return position_of(VARIANTS[variant].starting_fen, variant)
-    chess960 = rng.randrange(100) < CHESS960_PERCENT
-    return position_of(chess960_fen(rng.randrange(960)) if chess960 else STARTING_FEN, variant)
-
-
-def random_opening(rng: random.Random, variant: str = STANDARD) -> Position:
-    """Return a position after random moves, from the variant's starting position; in standard chess also Chess960's."""
+def random_opening(rng: random.Random, variant: str = STANDARD) -> Board:
+    """Return a board after random moves, from the variant's starting position; in standard chess also Chess960's."""
     while True:
-        position = _first_position(rng, variant)
+        chess960 = variant == STANDARD and rng.randrange(100) < CHESS960_PERCENT
+        board = Board(chess960_fen(rng.randrange(960)) if chess960 else None, variant=variant)
         plies = rng.choice(OPENING_PLIES if variant == STANDARD else VARIANT_OPENING_PLIES)
         for _ in range(plies):
-            moves = moves_in(position)
+            moves = board.packed_moves()
             if not moves:
                 break
-            position.commit(rng.choice(moves))
+            board.push_packed(rng.choice(moves))
         else:
-            return position
+            return board

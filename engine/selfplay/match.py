@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from engine.board import WHITE, Board
 from engine.core.fen import InvalidFen
-from engine.core.position import Position
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import STANDARD, EvalChoice
-from engine.selfplay.games import Adjudicator, FixedNodesPlayer, fen_of, game_result, position_of, random_opening
+from engine.selfplay.games import Adjudicator, FixedNodesPlayer, game_result, random_opening
 from engine.selfplay.records import InvalidRecord, Result
 from engine.selfplay.worker_pool import Workers, run_parallel
 
@@ -36,16 +36,16 @@ class Match:
     variant: str = STANDARD
 
 
-def play_game(position: Position, white: FixedNodesPlayer, black: FixedNodesPlayer) -> Result:
+def play_game(board: Board, white: FixedNodesPlayer, black: FixedNodesPlayer) -> Result:
     """Play to the end."""
     adjudicator = Adjudicator()
-    result = game_result(position)
+    result = game_result(board)
     ply = 0
     while result is None:
-        found = (black if position.black_to_move() else white).search(position)
-        position.commit(found.move)
+        found = (white if board.turn == WHITE else black).search(board)
+        board.push_packed(found.move)
         ply += 1
-        result = adjudicator.result(position, ply, found.white_score)
+        result = adjudicator.result(board, ply, found.white_score)
     return result
 
 
@@ -65,8 +65,8 @@ def play_opening(fen: str, first: FixedNodesPlayer, second: FixedNodesPlayer, va
     for first_is_white in (True, False):
         first.new_game()
         second.new_game()
-        position = position_of(fen, variant)
-        result = play_game(position, first, second) if first_is_white else play_game(position, second, first)
+        board = Board(fen, variant=variant)
+        result = play_game(board, first, second) if first_is_white else play_game(board, second, first)
         half_points += result if first_is_white else Result.WHITE_WON - result
     return half_points
 
@@ -76,12 +76,12 @@ def balanced_opening(
 ) -> str:
     """Return the FEN of a random opening that both players together think balanced."""
     while True:
-        position = random_opening(rng, variant)
-        if game_result(position) is None:
+        board = random_opening(rng, variant)
+        if game_result(board) is None:
             first.new_game()
             second.new_game()
-            if abs(first.search(position).white_score + second.search(position).white_score) <= 2 * MATCH_OPENING_CP:
-                return fen_of(position, variant)
+            if abs(first.search(board).white_score + second.search(board).white_score) <= 2 * MATCH_OPENING_CP:
+                return board.fen()
 
 
 def play(match: Match, numbers: Iterable[int], workers: Workers) -> Iterator[tuple[int, int]]:
@@ -102,10 +102,10 @@ def read_openings(path: Path, variant: str = STANDARD) -> tuple[str, ...]:
         fen = " ".join([*fields[:4], *checks])
         if fen and not fen.startswith("#"):
             try:
-                position = position_of(fen, variant)
+                board = Board(fen, variant=variant)
             except InvalidFen as error:
                 raise InvalidRecord(f"{path}:{number}: {error}") from None
-            if game_result(position) is not None:
+            if game_result(board) is not None:
                 raise InvalidRecord(f"{path}:{number}: no opening, as the game is over: {fen}")
             found.append(fen)
     if not found:

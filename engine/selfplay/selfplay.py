@@ -16,8 +16,8 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
+from engine.board import Board
 from engine.core.move import is_tactical
-from engine.core.position import Position
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import HAND_WRITTEN, STANDARD, EvalChoice
 from engine.selfplay import records
@@ -43,7 +43,7 @@ def is_quiet(found: SearchedMove) -> bool:
     return not is_tactical(found.move) and abs(found.white_score) <= QUIET_CP
 
 
-def record_game(position: Position, player: FixedNodesPlayer, number: int, tree: int = 0) -> list[bytes]:
+def record_game(board: Board, player: FixedNodesPlayer, number: int, tree: int = 0) -> list[bytes]:
     """Play to the end and return records of the quiet positions; none if the opening is unbalanced.
 
     After them come those of at most `tree` positions in the tree of each search.
@@ -52,19 +52,19 @@ def record_game(position: Position, player: FixedNodesPlayer, number: int, tree:
     searched: list[bytes] = []
     adjudicator = Adjudicator()
     player.new_game()
-    result = game_result(position)
+    result = game_result(board)
     ply = 0
     while result is None:
-        found = player.search(position)
+        found = player.search(board)
         if ply == 0 and abs(found.white_score) > SELFPLAY_OPENING_CP:
             return []
-        if is_quiet(found) and not position.is_check():
-            kept.append(player.sample(position, found.white_score, number))
+        if is_quiet(found) and not board.is_check():
+            kept.append(player.sample(board, found.white_score, number))
         if tree and abs(found.white_score) <= QUIET_CP:
-            searched += player.tree_records(position, number, tree)
-        position.commit(found.move)
+            searched += player.tree_records(board, number, tree)
+        board.push_packed(found.move)
         ply += 1
-        result = adjudicator.result(position, ply, found.white_score)
+        result = adjudicator.result(board, ply, found.white_score)
     return [records.encode(replace(sample, result=result)) for sample in kept if sample.fits()] + searched
 
 

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from math import floor
 from pathlib import Path
 
-from engine.core.position import Position
+from engine.board import Board
 from engine.selfplay.games import FixedNodesPlayer, SearchedMove
 from engine.selfplay.match import balanced_opening, play_opening
 from engine.selfplay.records import InvalidRecord
@@ -84,9 +84,9 @@ class TunedPlayer(FixedNodesPlayer):
         super().__init__("", nodes)
         self._numbers = Numbers(numbers)
 
-    def search(self, position: Position) -> SearchedMove:
+    def search(self, board: Board) -> SearchedMove:
         self._numbers.use()
-        return super().search(position)
+        return super().search(board)
 
 
 @dataclass

@@ -128,11 +128,11 @@ print(json.dumps([build_mode(), answers]))
 # Positions of a search tree, as self-play keeps them.
 TREES = """
 import json
-from engine.facade import build_mode
-from engine.selfplay.games import FixedNodesPlayer, position_of
-player, position = FixedNodesPlayer("none", 400), position_of("4k3/pp3ppp/8/8/8/8/PPP2PPP/4K3 w - - 0 1", "standard")
-player.search(position)
-print(json.dumps([build_mode(), [record.hex() for record in player.tree_records(position, 3, 100)]]))
+from engine.facade import Board, build_mode
+from engine.selfplay.games import FixedNodesPlayer
+player, board = FixedNodesPlayer("none", 400), Board("4k3/pp3ppp/8/8/8/8/PPP2PPP/4K3 w - - 0 1")
+player.search(board)
+print(json.dumps([build_mode(), [record.hex() for record in player.tree_records(board, 3, 100)]]))
 """
 
 # The plain lists of some objects and the arrays in their places, then all plain constants and the compiled ones.

@@ -15,7 +15,7 @@ from typing import Any
 from distributed import Scheduler, Worker, WorkerPlugin, get_worker
 
 import engine
-from engine.core.fen import parse_fen
+from engine.board import Board
 from engine.evaluation.eval_file import HAND_WRITTEN, build_mode, default_choice
 from engine.selfplay.games import FixedNodesPlayer
 
@@ -74,7 +74,7 @@ def _search_checksum() -> str:
         player = FixedNodesPlayer(evaluation, SEARCH_NODES)
         for fen in SEARCHED:
             player.new_game()
-            best = player.search(parse_fen(fen)[0])
+            best = player.search(Board(fen))
             found.append((best.move, best.white_score))
     return sha256(str(found).encode()).hexdigest()[:12]
 

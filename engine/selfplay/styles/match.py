@@ -46,7 +46,7 @@ class StyleMatch:
             if len(found) == count:
                 break
             judge.new_game()
-            if abs(judge.search(board.position).white_score) <= STYLE_OPENING_CP:
+            if abs(judge.search(board).white_score) <= STYLE_OPENING_CP:
                 found.append(board.fen())
         return found
 
@@ -63,7 +63,7 @@ class FullPlayer:
 
     def move(self, board: Board, limits: Limits) -> str:
         """Return the move for a board that has one; `limits` do not count, as its nodes are fixed."""
-        return board.spell(self._player.search(board.position).move)
+        return board.spell(self._player.search(board).move)
 
 
 def play_opening(match: StyleMatch, opening: tuple[int, str]) -> list[WatchedGame]:
@@ -96,18 +96,18 @@ def play_styled_game(
     game = WatchedGame(us, ply)
     game.watch(position)
     adjudicator = Adjudicator()
-    result = game_result(position, THREEFOLD)
+    result = game_result(board, THREEFOLD)
     while result is None:
         is_ours = position.black_to_move() == us
         if is_ours:
             board.push(styled.move(board, Limits()))
         else:
-            found = judge.search(position)
+            found = judge.search(board)
             game.judge(found.white_score)
             board.push(board.spell(found.move) if opponent is None else opponent.move(board, Limits()))
         ply += 1
         game.watch(position)
-        result = game_result(position, THREEFOLD)
+        result = game_result(board, THREEFOLD)
         if result is None and not is_ours:
             result = adjudicator.adjudicate(ply, found.white_score)
     game.end(result)

@@ -106,7 +106,7 @@ def test_a_record_tells_training_what_the_network_sees(variant: str) -> None:
     player = FixedNodesPlayer("none", 1, variant=variant)
     seen = 0
     for board, judge in boards(variant):
-        sample = player.sample(board.position, 0, 0)
+        sample = player.sample(board, 0, 0)
         if sample.fits():
             white, black = inputs(pack(encode(sample)), 0, False)
             assert (sorted(white), sorted(black)) == (features_of(judge, True), features_of(judge, False)), board.fen()
@@ -119,7 +119,7 @@ def test_a_record_tells_training_what_the_network_sees(variant: str) -> None:
 
 def test_a_record_of_horde_holds_all_of_its_pieces_at_the_start() -> None:
     board = Board(variant="horde")
-    sample = FixedNodesPlayer("none", 1, variant="horde").sample(board.position, 0, 0)
+    sample = FixedNodesPlayer("none", 1, variant="horde").sample(board, 0, 0)
     white, black = inputs(pack(encode(sample)), 0, False)
     assert len(white) == len(black) == 52
     assert sum(place < 64 for place in white) == sum(384 <= place < 448 for place in black) == 36
@@ -127,7 +127,7 @@ def test_a_record_of_horde_holds_all_of_its_pieces_at_the_start() -> None:
 
 def test_a_mirrored_record_leaves_the_pockets_alone() -> None:
     board = Board("4k3/8/8/8/8/2N5/8/4K3[Qn] w - - 0 1", variant="crazyhouse")
-    words = pack(encode(FixedNodesPlayer("none", 1, variant="crazyhouse").sample(board.position, 0, 0)))
+    words = pack(encode(FixedNodesPlayer("none", 1, variant="crazyhouse").sample(board, 0, 0)))
     queen, knight = 56 + 4, 384 + 1
     assert {queen, knight} < set(inputs(words, 0, True)[0])
     assert 64 + 18 in inputs(words, 0, False)[0]                    # the knight on c3

@@ -2,8 +2,7 @@
 
 import random
 
-from engine.core.fen import parse_fen
-from engine.core.move import uci_text
+from engine.board import Board
 from engine.selfplay.games import DRAW_FROM_PLY, MAX_PLIES, Adjudicator, FixedNodesPlayer, game_result, random_opening
 from engine.selfplay.records import Result
 
@@ -11,7 +10,7 @@ MATE_IN_ONE = 31999
 
 
 def test_openings_differ_and_some_are_of_chess960() -> None:
-    found = [random_opening(random.Random(seed)).state() for seed in range(40)]
+    found = [random_opening(random.Random(seed)).position.state() for seed in range(40)]
     assert len({state["key"] for state in found}) == 40
     assert {state["side_to_move"] for state in found} == {0, 1}
     assert any(state["castling_rooks"][0] not in (7, 64) for state in found)
@@ -52,9 +51,9 @@ def test_mate_stalemate_and_bare_kings_end_a_game() -> None:
         "7k/8/6K1/8/8/8/8/6R1 w - - 0 90": None,
     }
     for fen, result in ends.items():
-        assert game_result(parse_fen(fen)[0]) is result, fen
+        assert game_result(Board(fen)) is result, fen
 
 
 def test_a_player_mates_in_one() -> None:
-    position, _ = parse_fen("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1")
-    assert uci_text(FixedNodesPlayer("none", 2000).search(position).move) == "a1a8"
+    board = Board("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1")
+    assert board.spell(FixedNodesPlayer("none", 2000).search(board).move) == "a1a8"

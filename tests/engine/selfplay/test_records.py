@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.selfplay.games import position_of
+from engine.board import Board
 from engine.selfplay.records import RECORD, Result, Sample, encode, is_held_out, snapshot
 from tests.engine.positions import Start
 from tests.engine.shards import decode, random_samples
@@ -25,8 +25,8 @@ def test_a_large_score_is_clipped() -> None:
 
 @pytest.mark.parametrize(("first_rank", "fits"), [("PPPPPPPP", True), ("PPPPPPPQ", False)])
 def test_a_record_of_horde_holds_all_pawns_of_white_and_sixteen_other_pieces(first_rank: str, fits: bool) -> None:
-    horde = position_of(f"rnbqkbnr/pppppppp/8/1PP2PP1/PPPPPPPP/PPPPPPPP/PPPPPPPP/{first_rank} w kq - 0 1", "horde")
-    assert Sample(*snapshot(horde), 0, Result.DRAWN, 0, "horde").fits() is fits
+    horde = Board(f"rnbqkbnr/pppppppp/8/1PP2PP1/PPPPPPPP/PPPPPPPP/PPPPPPPP/{first_rank} w kq - 0 1", variant="horde")
+    assert Sample(*snapshot(horde.position), 0, Result.DRAWN, 0, "horde").fits() is fits
 
 
 def test_the_share_of_held_out_games_is_stable() -> None:

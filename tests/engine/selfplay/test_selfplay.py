@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.board import Board
 from engine.cli.main import run as run_command
-from engine.core.move import uci_text
-from engine.core.movegen import legal_moves
 from engine.evaluation import net_file
 from engine.selfplay import records
-from engine.selfplay.games import SearchedMove, position_of
+from engine.selfplay.games import SearchedMove
 from engine.selfplay.match import Match, play_pair, read_openings
 from engine.selfplay.records import QUIET_CP, RECORD, InvalidRecord, Result
 from engine.selfplay.selfplay import SelfplayPlan, is_quiet, make_shard, run, run_until
@@ -45,8 +44,8 @@ def test_the_same_shard_holds_the_same_games(folder: Path, tmp_path: Path) -> No
 
 
 def test_positions_are_kept_if_the_best_move_is_quiet_and_the_score_is_not_decisive() -> None:
-    position = position_of("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1", "standard")
-    moves = {uci_text(move): move for move in legal_moves(position)}
+    board = Board("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
+    moves = {board.spell(move): move for move in board.packed_moves()}
     for score in (QUIET_CP, -QUIET_CP):
         assert {text for text, move in moves.items() if not is_quiet(SearchedMove(move, score))} == {"e4d5"}
     assert not any(is_quiet(SearchedMove(moves["e4e5"], score)) for score in (QUIET_CP + 1, -QUIET_CP - 1))
@@ -209,8 +208,8 @@ def test_games_of_a_variant_are_played_to_their_end(variant: str, tmp_path: Path
 def test_openings_of_three_check_keep_their_checks(tmp_path: Path) -> None:
     openings = tmp_path / "openings.epd"
     openings.write_text("4k3/8/8/8/8/8/8/R3K3 w Q - 0 3 +2+0\n4k3/8/8/8/8/8/8/R3K3 w Q - 1+3 0 3\n")
-    found = [position_of(fen, "threeCheck").state()["extra"] for fen in read_openings(openings, "threeCheck")]
-    assert found == [2, 2]
+    boards = [Board(fen, variant="threeCheck") for fen in read_openings(openings, "threeCheck")]
+    assert [(board.checks_given("white"), board.checks_given("black")) for board in boards] == [(2, 0), (2, 0)]
 
 
 def test_a_match_of_a_variant_starts_from_its_openings(tmp_path: Path) -> None:

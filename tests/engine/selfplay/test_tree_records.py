@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import chess
 import pytest
 
-from engine.core.position import Position
+from engine.board import Board
 from engine.facade import build_mode
-from engine.selfplay.games import FixedNodesPlayer, position_of
+from engine.selfplay.games import FixedNodesPlayer
 from engine.selfplay.records import QUIET_CP, Result, Sample
 from engine.training.features import first_invalid, pack
 from tests.engine.shards import board_of, decode
@@ -20,10 +20,10 @@ MIDDLEGAMES = (
 )
 
 
-def searched(fen: str, nodes: int) -> tuple[FixedNodesPlayer, Position]:
-    player, position = FixedNodesPlayer("none", nodes), position_of(fen, "standard")
-    player.search(position)
-    return player, position
+def searched(fen: str, nodes: int) -> tuple[FixedNodesPlayer, Board]:
+    player, board = FixedNodesPlayer("none", nodes), Board(fen)
+    player.search(board)
+    return player, board
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +32,8 @@ def samples() -> list[Sample]:
 
 
 def records_of(fen: str) -> list[bytes]:
-    player, position = searched(fen, 20_000)
-    return player.tree_records(position, 7, 10_000)
+    player, board = searched(fen, 20_000)
+    return player.tree_records(board, 7, 10_000)
 
 
 def test_the_positions_are_legal_and_quiet(samples: list[Sample]) -> None:
@@ -77,27 +77,27 @@ def test_the_scores_say_more_than_the_evaluation(samples: list[Sample]) -> None:
     label_errors, evaluation_errors = 0, 0
     for sample in samples[::32]:
         board = board_of(sample)
-        judge, position = FixedNodesPlayer("none", 60_000), position_of(board.fen(), "standard")
-        truth = judge.search(position).white_score
-        shallow = FixedNodesPlayer("none", 1).search(position).white_score
+        judge, ours = FixedNodesPlayer("none", 60_000), Board(board.fen())
+        truth = judge.search(ours).white_score
+        shallow = FixedNodesPlayer("none", 1).search(ours).white_score
         label_errors += abs(sample.score_cp - truth)
         evaluation_errors += abs(shallow - truth)
     assert label_errors < 0.8 * evaluation_errors
 
 
 def test_no_more_are_returned_than_asked_for_and_none_twice() -> None:
-    player, position = searched(MIDDLEGAMES[1], 20_000)
-    first, second = player.tree_records(position, 0, 10), player.tree_records(position, 0, 10)
+    player, board = searched(MIDDLEGAMES[1], 20_000)
+    first, second = player.tree_records(board, 0, 10), player.tree_records(board, 0, 10)
     assert len(first) == len(second) == 10
-    everything = player.tree_records(position, 0, 10_000)
+    everything = player.tree_records(board, 0, 10_000)
     assert len({*first, *second, *everything}) == 20 + len(everything)
-    assert player.tree_records(position, 0, 10_000) == []
+    assert player.tree_records(board, 0, 10_000) == []
     assert first_invalid(pack(b"".join(everything))) == -1
     player.new_game()
-    player.search(position)
-    assert player.tree_records(position, 0, 10) == first
+    player.search(board)
+    assert player.tree_records(board, 0, 10) == first
 
 
 def test_a_search_that_has_not_gone_deep_has_none() -> None:
-    player, position = searched(MIDDLEGAMES[0], 20)
-    assert player.tree_records(position, 0, 10) == []
+    player, board = searched(MIDDLEGAMES[0], 20)
+    assert player.tree_records(board, 0, 10) == []

@@ -190,12 +190,12 @@ def searched_in(build: Path) -> str:
 
 
 def differences() -> tuple[bool, bool]:
-    from engine.core.fen import parse_fen
+    from engine.board import Board
 
     def scores(numbers: dict[str, int]) -> list[int]:
-        position, _ = parse_fen("r1bqk2r/1pp4p/p1n1p3/3p1p2/3Pn1PR/P2BPN2/P1P2P2/R1BQK3 w Qkq - 1 7")
+        board = Board("r1bqk2r/1pp4p/p1n1p3/3p1p2/3Pn1PR/P2BPN2/P1P2P2/R1BQK3 w Qkq - 1 7")
         player = TunedPlayer(numbers, 3000)
-        return [player.search(position).white_score for _ in range(3)]
+        return [player.search(board).white_score for _ in range(3)]
 
     usual = scores({})
     changed = [scores({name: value}) for name, value in (("LATE_MOVE_BASE", 300), ("HISTORY_BONUS", 100))]
