@@ -14,7 +14,7 @@ from array import array
 
 import cython
 from cython.cimports.engine.core.bitboard import ALL_SQUARES, bit, lsb, popcount, u64
-from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_PIECE, NO_SQUARE, PAWN, ROOK
+from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_PIECE, NO_SQUARE, PAWN
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.threats import THREAT_BITS, THREATS, set_threats, threat_at
 from cython.cimports.engine.evaluation.evaluate import evaluate
@@ -31,9 +31,6 @@ if not cython.compiled:
 WORDS = 4                          # per record
 MAX_LISTED = cython.declare(cython.int, 32)        # pieces of four bits in a record
 PIECES_PER_WORD = cython.declare(cython.int, 16)
-SEVEN_RANKS = cython.declare(cython.int, 56)
-CASTLING_WHITE = cython.declare(cython.int, 3)     # a king and a rook on White's first rank, see `home_bit`
-CASTLING_BLACK = cython.declare(cython.int, 12)
 CANNOT_CASTLE = cython.declare(cython.int, records.CANNOT_CASTLE)
 RACING_KINGS = cython.declare(cython.int, RULES.index("racingKings"))
 RULES_OF_HORDE = cython.declare(cython.int, RULES.index(HORDE))
@@ -74,28 +71,14 @@ def first_listed(words: u64[::1], first: cython.longlong) -> cython.int:
     return PIECES_PER_WORD if rules_number(words[first + 3]) == RULES_OF_HORDE else 0
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def home_bit(piece: cython.int, square: cython.int) -> cython.int:
-    """Return a bit for a king or a rook on its first rank, 0 for other pieces."""
-    kind: cython.int = KIND_OF[piece]
-    if kind != KING and kind != ROOK:
-        return 0
-    if piece < KINDS:
-        return (1 if kind == KING else 2) if square < 8 else 0
-    return (4 if kind == KING else 8) if square >= SEVEN_RANKS else 0
-
-
 def read_pieces(
     words: u64[::1], record: cython.int, mirrored: cython.bint, with_threats: cython.bint, pieces: cython.p_int
 ) -> cython.int:
     """Write the inputs of all pieces, MAX_PIECES for White's perspective, then as many for Black's.
 
     Returns the number of pieces. Without threats an input is a place: 64 times the piece, own pawn to king and then the
-    opponent's, plus the square from the own side. `mirrored` swaps left and right, unless castling may still be
-    possible. A piece off the board is a pawn on the last rank, with a file for each kind.
+    opponent's, plus the square from the own side. `mirrored` swaps left and right, unless a castling right is left.
+    A piece off the board is a pawn on the last rank, with a file for each kind.
     """
     first: cython.longlong = cython.cast(cython.longlong, record) * WORDS
     squares: u64 = words[first]
@@ -104,7 +87,6 @@ def read_pieces(
     pawns: u64 = unlisted_pawns(words, first)
     listed: cython.int = first_listed(words, first)
     count: cython.int = 0
-    homes: cython.int = 0
     piece: cython.int
     while squares:
         square: cython.int = lsb(squares)
@@ -112,12 +94,11 @@ def read_pieces(
         if not pawns & bit(square):
             piece = piece_at(words, first, listed)
             listed += 1
-        homes |= home_bit(piece, square)
         pieces[count] = 64 * piece + square
         pieces[MAX_PIECES + count] = 64 * (piece + KINDS if piece < KINDS else piece - KINDS) + (square ^ flip)
         squares &= squares - 1
         count += 1
-    if mirrored and (cannot_castle(words[first + 3]) or not may_castle(homes)):
+    if mirrored and cannot_castle(words[first + 3]):
         index: cython.int
         for index in range(count):
             pieces[index] ^= 7
@@ -160,15 +141,6 @@ def add_threats(words: u64[::1], first: cython.longlong, pieces: cython.p_int) -
         pieces[MAX_PIECES + index] = THREATS * pieces[MAX_PIECES + index] + threat
         squares &= squares - 1
         index += 1
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def may_castle(homes: cython.int) -> cython.bint:
-    """Return whether either side has its king and a rook on its first rank."""
-    return homes & CASTLING_WHITE == CASTLING_WHITE or homes & CASTLING_BLACK == CASTLING_BLACK
 
 
 @cython.cfunc
