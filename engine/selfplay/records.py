@@ -88,22 +88,7 @@ def snapshot(position: Position) -> tuple[tuple[int, ...], bool, bool]:
     return tuple(state["board"]), bool(state["side_to_move"]), not state["castling_rights"]
 
 
-# A record is also four 64-bit words; `last` is the fourth of them.
-
-
-def result_of(last: int) -> Result:
-    """Return the result of a record."""
-    return Result(last >> 16 & 3)
-
-
-def is_black_to_move(last: int) -> bool:
-    """Return whether Black is to move in a record."""
-    return bool(last >> 24 & 1)
-
-
-def cannot_castle(last: int) -> bool:
-    """Return whether no castling right is left in a record."""
-    return bool(last >> 24 & CANNOT_CASTLE)
+# A record is also four 64-bit words; `last` is the fourth of them. `engine/training/features.py` reads the rest.
 
 
 def rules_of(last: int) -> str:

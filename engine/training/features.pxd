@@ -12,9 +12,10 @@ cdef enum:
 cdef int WORDS
 
 cdef int read_pieces(u64[::1] words, int record, bint mirrored, bint with_threats, int* pieces) noexcept nogil
-cdef bint black_to_move(u64 last_word) noexcept nogil
+cpdef bint black_to_move(u64 last_word) noexcept nogil
+cpdef bint cannot_castle(u64 last_word) noexcept nogil
 cdef int white_score(u64 last_word) noexcept nogil
-cdef int result_of(u64 last_word) noexcept nogil
+cpdef int result_of(u64 last_word) noexcept nogil
 cdef Position position_of(u64[::1] words, int record)
 cdef double expected(double logits) noexcept nogil
 cdef double target(u64 last_word, double trust, double unit) noexcept nogil

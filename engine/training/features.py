@@ -143,10 +143,6 @@ def add_threats(words: u64[::1], first: cython.longlong, pieces: cython.p_int) -
         index += 1
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def cannot_castle(last_word: u64) -> cython.bint:
     """Return whether the record says that no castling right is left."""
     return (last_word >> 24) & CANNOT_CASTLE != 0

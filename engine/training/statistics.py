@@ -8,9 +8,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.selfplay.records import Result, cannot_castle, game_of, is_black_to_move, result_of
+from engine.selfplay.records import Result, game_of
 from engine.training.data import WORDS, last_words, read_words
-from engine.training.features import loss_of_scores, played, recorded_scores
+from engine.training.features import (
+    black_to_move,
+    cannot_castle,
+    loss_of_scores,
+    played,
+    recorded_scores,
+    result_of,
+)
 
 UNITS_CP = range(120, 601, 20)     # tried as the centipawns of a search score that make one logistic unit
 DECIDED_CP = 300
@@ -26,7 +33,7 @@ class RecordStatistics:
     black_to_move: int = 0
     cannot_castle: int = 0                 # without castling rights
     decided: int = 0                       # with a score beyond three pawns
-    results: Counter[Result] = field(default_factory=Counter)
+    results: Counter[int] = field(default_factory=Counter)
     buckets: Counter[int] = field(default_factory=Counter)         # by number of pieces
     # Per centipawns of a logistic unit: the squared errors of the scores as predictions of the results.
     errors: dict[int, float] = field(default_factory=lambda: dict.fromkeys(UNITS_CP, 0.0))
@@ -37,7 +44,7 @@ class RecordStatistics:
         last = last_words(words)
         self.positions += len(last)
         self.games += len(set(map(game_of, last)))
-        self.black_to_move += sum(map(is_black_to_move, last))
+        self.black_to_move += sum(map(black_to_move, last))
         self.cannot_castle += sum(map(cannot_castle, last))
         self.decided += sum(abs(score) > DECIDED_CP for score in scores)
         self.results.update(map(result_of, last))

@@ -17,6 +17,7 @@ from engine.evaluation import weights
 from engine.evaluation.eval_file import STANDARD
 from engine.selfplay import records
 from engine.training.data import last_words, read_words, rules_in
+from engine.training.features import result_of
 from engine.training.linear_samples import LinearSamples
 from engine.training.samples import Samples
 from engine.training.statistics import UNITS_CP
@@ -124,7 +125,7 @@ def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
             for record, last in enumerate(last_words(words)):
                 if taken >= limit:
                     return training, held_out
-                if records.result_of(last) == records.Result.UNKNOWN:
+                if result_of(last) == records.Result.UNKNOWN:
                     continue
                 game = records.game_of(last)
                 if game not in games:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from math import inf, log
 
 from engine.search.wdl import WdlModel
-from engine.selfplay.records import Result, is_black_to_move, result_of
+from engine.selfplay.records import Result
 from engine.training.data import WORDS, Data, last_words
-from engine.training.features import recorded_scores
+from engine.training.features import black_to_move, recorded_scores, result_of
 from engine.training.plot import Axes, Curve, svg
 
 MAX_SCORE_CP = 1500                # self-play adjudicates beyond: those results prove nothing
@@ -47,7 +47,7 @@ def count(words: array[int]) -> Counts:
         result = result_of(last)
         if abs(score) > MAX_SCORE_CP or result == Result.UNKNOWN:
             continue
-        white_leads = (score < 0) == is_black_to_move(last)
+        white_leads = (score < 0) == black_to_move(last)
         cell = (abs(score) // STEP_CP * STEP_CP + STEP_CP / 2, occupied.bit_count())
         found[cell][Result.WHITE_WON - result if white_leads else result] += 1
     return dict(found)
