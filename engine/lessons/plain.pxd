@@ -1,19 +1,19 @@
 from engine.core.position cimport Position
 from engine.core.score cimport MAX_PLY
 from engine.lessons.terms cimport Terms
+from engine.search.search_stack cimport Variations
 from engine.search.time_manager cimport NodeCounter
 
 cdef class PlainSearch:
     cdef Position position
     cdef Terms terms
     cdef NodeCounter meter
+    cdef Variations variations
     cdef int root_height
     cdef bint ordered
     cdef bint quiescent
     cdef int killers[2 * MAX_PLY]
     cdef int hints[MAX_PLY]         # the line of the depth before, to be tried first
-    cdef int line[MAX_PLY * MAX_PLY]        # [ply * MAX_PLY + i]: the best line from this ply on
-    cdef int line_end[MAX_PLY + 2]
 
     cdef int evaluation(self) noexcept nogil
     cdef int score_if_over(self, int moves, int ply) noexcept nogil
@@ -24,4 +24,3 @@ cdef class PlainSearch:
     cdef int priority(self, int move, int ply) noexcept nogil
     cdef void bring_best_forward(self, int *moves, int *priorities, int index, int end) noexcept nogil
     cdef void note_cutoff(self, int move, int ply) noexcept nogil
-    cdef void note_best(self, int move, int ply) noexcept nogil

@@ -24,6 +24,7 @@ from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE, mated_in
 from cython.cimports.engine.evaluation.evaluate import evaluate
 from cython.cimports.engine.lessons.terms import Terms
+from cython.cimports.engine.search.search_stack import Variations
 from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
 
 FIRST = cython.declare(cython.int, 1 << 30)         # the priority of moves: the last best line before all others,
@@ -58,8 +59,7 @@ class PlainSearch:
         self.quiescent = quiescent
         if not cython.compiled:
             self.killers, self.hints = [NO_MOVE] * (2 * MAX_PLY), [NO_MOVE] * MAX_PLY
-            self.line, self.line_end = [NO_MOVE] * (MAX_PLY * MAX_PLY), [0] * (MAX_PLY + 2)
-        self.line_end[0] = 0
+        self.variations = Variations()
 
     # --- For Python callers --------------------------------------------------------------------------------------
 
@@ -96,7 +96,7 @@ class PlainSearch:
 
     def variation(self) -> list[int]:
         """Return the best line of the last search."""
-        return [self.line[ply] for ply in range(self.line_end[0])]
+        return self.variations.principal()
 
     def node_count(self) -> int:
         """Return the number of positions visited so far, leaves and captures included."""
@@ -139,7 +139,7 @@ class PlainSearch:
         white: cython.bint = self.position.side_to_move == WHITE
         moves = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
-        self.line_end[ply] = ply
+        self.variations.begin(ply)
         end: cython.int = generate(self.position, moves, 0, False)
         score: cython.int = self.score_if_over(end, ply)
         if score == NO_SCORE and depth == 0:
@@ -156,14 +156,14 @@ class PlainSearch:
                 return DRAW
             if score > best if white else score < best:
                 best = score
-                self.note_best(moves[index], ply)
+                self.variations.extend(moves[index], ply)
         return best
 
     def negamax(self, depth: cython.int, ply: cython.int) -> cython.int:
         """Return the value for the side to move: the negated value for the opponent after the best move."""
         moves = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
-        self.line_end[ply] = ply
+        self.variations.begin(ply)
         end: cython.int = generate(self.position, moves, 0, False)
         score: cython.int = self.score_if_over(end, ply)
         if score != NO_SCORE:
@@ -180,7 +180,7 @@ class PlainSearch:
                 return DRAW
             if score > best:
                 best = score
-                self.note_best(moves[index], ply)
+                self.variations.extend(moves[index], ply)
         return best
 
     def alpha_beta(self, depth: cython.int, alpha: cython.int, beta: cython.int, ply: cython.int) -> cython.int:
@@ -190,7 +190,7 @@ class PlainSearch:
         moves = cython.declare(cython.int[MAX_MOVES])
         priorities = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
-        self.line_end[ply] = ply
+        self.variations.begin(ply)
         end: cython.int = generate(self.position, moves, 0, False)
         score: cython.int = self.score_if_over(end, ply)
         if score != NO_SCORE:
@@ -212,7 +212,7 @@ class PlainSearch:
                 best = score
                 if score > alpha:
                     alpha = score
-                    self.note_best(moves[index], ply)
+                    self.variations.extend(moves[index], ply)
                 if score >= beta:
                     self.note_cutoff(moves[index], ply)
                     break
@@ -223,7 +223,7 @@ class PlainSearch:
         moves = cython.declare(cython.int[MAX_MOVES])
         priorities = cython.declare(cython.int[MAX_MOVES])
         self.meter.count(ply)
-        self.line_end[ply] = ply
+        self.variations.begin(ply)
         in_check: cython.bint = self.position.in_check()
         end: cython.int = generate(self.position, moves, 0, False)
         score: cython.int = self.score_if_over(end, ply)
@@ -253,7 +253,7 @@ class PlainSearch:
                 best = score
                 if score > alpha:
                     alpha = score
-                    self.note_best(moves[index], ply)
+                    self.variations.extend(moves[index], ply)
                 if score >= beta:
                     break
         return best
@@ -297,11 +297,3 @@ class PlainSearch:
         if not is_tactical(move) and self.killers[2 * ply] != move:
             self.killers[2 * ply + 1] = self.killers[2 * ply]
             self.killers[2 * ply] = move
-
-    def note_best(self, move: cython.int, ply: cython.int) -> cython.void:
-        """Store the best line from here: this move, and then the best line after it."""
-        self.line[ply * MAX_PLY + ply] = move
-        index: cython.int
-        for index in range(ply + 1, self.line_end[ply + 1]):
-            self.line[ply * MAX_PLY + index] = self.line[(ply + 1) * MAX_PLY + index]
-        self.line_end[ply] = self.line_end[ply + 1]
