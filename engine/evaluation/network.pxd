@@ -1,4 +1,3 @@
-from engine.core.bitboard cimport u64
 from engine.core.position cimport Position
 from engine.core.score cimport MAX_PLY
 from engine.core.threats cimport THREAT_BITS

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import cython
 from cython.cimports.engine.core.pieces import KINDS, KING
 from cython.cimports.engine.core.position import PIECE_SQUARE
-from cython.cimports.engine.core.score import endgame_of, midgame_of, pack
+from cython.cimports.engine.core.score import pack
 
 from engine.evaluation import tuned
 
@@ -42,7 +42,6 @@ class Group(StrEnum):
 class Term(NamedTuple):
     """A run of weights that belong together: `size` of them from `first` on."""
 
-    name: str
     first: int
     size: int
     group: Group
@@ -93,7 +92,7 @@ def _terms() -> dict[str, Term]:
     placed: dict[str, Term] = {}
     first = 0
     for name, (size, group) in SIZES.items():
-        placed[name] = Term(name, first, size, group)
+        placed[name] = Term(first, size, group)
         first += size
     return placed
 
@@ -149,18 +148,6 @@ def _fill_piece_squares() -> None:
             if kind != KING:
                 worth += WEIGHTS[MATERIAL + kind]
             PIECE_SQUARE[piece * 64 + square] = worth if piece < KINDS else -worth
-
-
-def values() -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the weights in use, each as midgame and endgame centipawns."""
-    index: cython.int
-    found: dict[str, tuple[tuple[int, int], ...]] = {}
-    for name, term in TERMS.items():
-        pairs = []
-        for index in range(term.first, term.first + term.size):
-            pairs.append((midgame_of(WEIGHTS[index]), endgame_of(WEIGHTS[index])))
-        found[name] = tuple(pairs)
-    return found
 
 
 def default_values() -> dict[str, tuple[tuple[int, int], ...]]:

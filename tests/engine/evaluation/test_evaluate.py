@@ -123,7 +123,7 @@ def test_a_style_scales_its_group() -> None:
 
 
 def test_a_weight_too_few_is_refused() -> None:
-    values = weights.values()
+    values = weights.default_values()
     values["tempo"] = ()
     with pytest.raises(ValueError, match="tempo: expected 1 weights, found 0"):
         use_values(values)
