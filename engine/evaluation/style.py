@@ -54,11 +54,6 @@ def most_percent(group: Group) -> int:
     return MOST_MATERIAL_PERCENT if group is Group.MATERIAL else MOST_PERCENT
 
 
-def in_words(group: Group) -> str:
-    """Return a group's name in words, such as 'pawn advance'."""
-    return group.replace("_", " ")
-
-
 class Style:
     """The named style, if any, and the percentage of each group."""
 
@@ -90,5 +85,7 @@ class Style:
             use_values(weighed({it: percent / NEUTRAL for it, percent in self._percents.items()}))
 
     def __str__(self) -> str:
-        changed = [f"{in_words(it)} {percent} %" for it, percent in self._percents.items() if percent != NEUTRAL]
+        changed = [
+            f"{group.replace('_', ' ')} {percent} %" for group, percent in self._percents.items() if percent != NEUTRAL
+        ]
         return ", ".join(changed if self.name is None else [self.name, *changed])
