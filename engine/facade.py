@@ -173,7 +173,7 @@ def evaluation(board: Board) -> Evaluation:
 class Engine:
     """One player: a transposition table, move histories, an evaluation, a tablebase, and a position.
 
-    Of its methods only `stop` may be called during a search.
+    None of its methods may be called during a search; `stop` of the search that `begin` returned may.
     """
 
     def __init__(self, hash_mb: int = DEFAULT_HASH_MB, move_overhead_ms: int = DEFAULT_OVERHEAD_MS) -> None:
@@ -195,7 +195,6 @@ class Engine:
         self._seed = random.getrandbits(63)  # of the game, for limited strength
         self._uses_own_book = True         # at limited strength
         self._player: LevelPlayer | None = None
-        self._search: AnySearch | None = None
 
     def resize_hash(self, hash_mb: int) -> None:
         """Replace the table by an empty one of this many mebibytes.
@@ -210,7 +209,6 @@ class Engine:
         Raises ValueError for less than one.
         """
         _expect_some("threads", threads)
-        self._search = None                # with the memory of its threads
         self._histories = [History() for _ in range(threads)]
 
     def set_evaluation(self, choice: str) -> None:
@@ -363,7 +361,7 @@ class Engine:
         chosen = list(dict.fromkeys(self._board.parse(text) for text in only)) or legal
         task = Task(chosen, len(chosen) == len(legal), self.lines, limits, patient=self.analyse_mode)
         if self._player is not None:
-            self._search = self._player.begin(
+            return self._player.begin(
                 self._board,
                 task,
                 self.move_overhead_ms,
@@ -371,11 +369,10 @@ class Engine:
                 self._tablebase,
                 self._style.bonus,
             )
-            return self._search
         self._table.new_search()
         for history in self._histories:
             history.new_search()
-        self._search = RunningSearch(
+        return RunningSearch(
             self._board,
             self._table,
             self._histories,
@@ -385,7 +382,6 @@ class Engine:
             self._tablebase,
             self._style.bonus,
         )
-        return self._search
 
     def go(
         self,
@@ -395,9 +391,3 @@ class Engine:
     ) -> SearchResult:
         """Search the position and return the move, like `begin` and `RunningSearch.run`."""
         return self.begin(limits, only).run(report)
-
-    def stop(self) -> None:
-        """End the search begun last; callable from any thread."""
-        search = self._search              # another thread may forget it
-        if search is not None:
-            search.stop()

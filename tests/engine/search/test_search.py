@@ -244,14 +244,15 @@ def test_the_variation_is_legal() -> None:
 
 def go_until_stopped(engine: Engine) -> SearchResult:
     """Search without end, and stop that from another thread, but not before it has begun."""
+    search = engine.begin(Limits(infinite=True))
     began: list[float] = []
 
     def stop_soon(report: SearchReport) -> None:
         if not began:
             began.append(time.monotonic())
-            threading.Timer(0.2, engine.stop).start()
+            threading.Timer(0.2, search.stop).start()
 
-    result = engine.go(Limits(infinite=True), stop_soon)
+    result = search.run(stop_soon)
     assert 0.15 < time.monotonic() - began[0] < 60.0
     return result
 
@@ -402,9 +403,9 @@ def test_stop_ends_all_threads() -> None:
 
 
 def test_the_interpreter_lock_is_free_during_a_search() -> None:
-    engine = Engine()
+    search = Engine().begin(Limits(move_time_ms=30_000))
     began = threading.Event()
-    worker = threading.Thread(target=engine.go, args=(Limits(move_time_ms=30_000), lambda report: began.set()))
+    worker = threading.Thread(target=search.run, args=(lambda report: began.set(),))
     worker.start()
     assert began.wait(60)
     longest = 0.0
@@ -412,7 +413,7 @@ def test_the_interpreter_lock_is_free_during_a_search() -> None:
         started = time.perf_counter()
         time.sleep(0.002)
         longest = max(longest, time.perf_counter() - started)
-    engine.stop()
+    search.stop()
     worker.join()
     assert longest < 15.0, "the search takes 30 seconds"
 
@@ -421,12 +422,10 @@ def test_the_only_legal_move_is_played_at_once() -> None:
     assert report_of("7k/8/8/8/8/8/1r6/K7 w - - 0 1", white_time_ms=60_000).depth <= 2
 
 
-def test_fewer_threads_give_back_the_memory_of_the_others() -> None:
+def test_a_search_gives_back_the_memory_of_its_threads() -> None:
     engine = Engine(hash_mb=4)
     engine.set_threads(4)
-    last = weakref.ref(engine.begin(Limits(nodes=1000)))
-    engine.set_threads(1)
-    assert last() is None
+    assert weakref.ref(engine.begin(Limits(nodes=1000)))() is None
 
 
 @pytest.mark.parametrize("limit", ["depth", "nodes", "mate_in"])

@@ -69,11 +69,12 @@ def test_a_slow_disk_delays_no_move(tables: Path, monkeypatch: pytest.MonkeyPatc
     def slow(prober: object, wdl: int) -> int:
         probes.append(True)
         if limits.infinite:
-            engine.stop()
+            search.stop()
         else:
             time.sleep(2 * ROOT_PROBE_MS / 1000)
         return 0
 
     monkeypatch.setattr("engine.syzygy.tablebase._DtzProber._stored_plies", slow)
-    assert engine.go(limits).best_move is not None
+    search = engine.begin(limits)
+    assert search.run().best_move is not None
     assert len(probes) <= 1, "none if the machine itself is slow"
