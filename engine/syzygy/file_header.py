@@ -53,7 +53,6 @@ class Kind(Enum):
 class Endgame(NamedTuple):
     """The material of a file: `pieces` has one number from 0 to 11 for each piece, kings included."""
 
-    name: str
     pieces: tuple[int, ...]
 
     @classmethod
@@ -63,7 +62,7 @@ class Endgame(NamedTuple):
         if match is None or not 3 <= len(name) - 1 <= MAX_PIECES:
             return None
         white, black = ([PIECE_LETTERS.index(letter) for letter in side] for side in match.groups())
-        return cls(name, (*white, *(KINDS + kind for kind in black)))
+        return cls((*white, *(KINDS + kind for kind in black)))
 
     @property
     def has_pawns(self) -> bool:
@@ -132,7 +131,6 @@ class Header(NamedTuple):
     """A whole file. Section `file * sides + side` stands at that index; `start` holds the file's first bytes."""
 
     endgame: Endgame
-    files: int
     sides: int
     sections: tuple[Section, ...]
     start: bytes
@@ -195,7 +193,7 @@ class _Reader:
         sections = [self._read_codes(section) for sides_of_file in pieces for section in sides_of_file]
         if self._kind is Kind.DTZ:
             sections = self._read_maps(sections)
-        return Header(self._endgame, files, sides, tuple(self._place(sections)), self._header[:KEPT_BYTES])
+        return Header(self._endgame, sides, tuple(self._place(sections)), self._header[:KEPT_BYTES])
 
     def _shape(self, flags: int) -> tuple[int, int]:
         """Return the numbers of pawn files and of sides to move that have sections of their own."""
