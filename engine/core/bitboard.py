@@ -1,7 +1,7 @@
 # cython: language_level=3
 """Sets of squares as 64-bit numbers. a1 is square 0 and bit 0, b1 is 1, ..., h8 is 63.
 
-Compiled, everything here is a C intrinsic or constant declared in `bitboard.pxd`; these are the plain versions.
+Compiled, everything here is declared in `bitboard.pxd`, and in line; these are the plain versions.
 """
 
 import cython

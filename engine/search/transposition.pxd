@@ -2,32 +2,25 @@ from engine.core.bitboard cimport u64
 
 cdef extern from *:
     """
-    #define ENGINE_UPPER_BOUND 1
-    #define ENGINE_LOWER_BOUND 2
-    #define ENGINE_EXACT 3
     static inline unsigned long long engine_scale(unsigned long long key, unsigned long long buckets)
     { return (unsigned long long) (((unsigned __int128) key * buckets) >> 64); }
     static inline void engine_prefetch(void *address) { __builtin_prefetch(address); }
-    static inline int engine_entry_move(unsigned long long entry) { return (int) (entry & 0xFFFF); }
-    static inline int engine_entry_score(unsigned long long entry) { return (int) (entry >> 16 & 0xFFFF) - 32768; }
-    static inline int engine_entry_depth(unsigned long long entry) { return (int) (entry >> 32 & 0x7F); }
-    static inline int engine_entry_pv(unsigned long long entry) { return (int) (entry >> 39 & 1); }
-    static inline int engine_entry_bound(unsigned long long entry) { return (int) (entry >> 40 & 3); }
-    static inline int engine_entry_eval(unsigned long long entry) { return (int) (entry >> 48) - 32768; }
-    static inline int engine_entry_age(unsigned long long entry) { return (int) (entry >> 42 & 63); }
     """
-    const int UPPER_BOUND "ENGINE_UPPER_BOUND"
-    const int LOWER_BOUND "ENGINE_LOWER_BOUND"
-    const int EXACT "ENGINE_EXACT"
     u64 scale "engine_scale"(u64 key, u64 buckets) noexcept nogil
     void prefetch_address "engine_prefetch"(void *address) noexcept nogil
-    int entry_move "engine_entry_move"(u64 entry) noexcept nogil
-    int entry_score "engine_entry_score"(u64 entry) noexcept nogil
-    int entry_depth "engine_entry_depth"(u64 entry) noexcept nogil
-    int entry_pv "engine_entry_pv"(u64 entry) noexcept nogil
-    int entry_bound "engine_entry_bound"(u64 entry) noexcept nogil
-    int entry_eval "engine_entry_eval"(u64 entry) noexcept nogil
-    int entry_age "engine_entry_age"(u64 entry) noexcept nogil
+
+cdef enum:
+    UPPER_BOUND = 1
+    LOWER_BOUND = 2
+    EXACT = 3
+
+cdef inline int entry_move(u64 entry) noexcept nogil: return entry & 0xFFFF
+cdef inline int entry_score(u64 entry) noexcept nogil: return <int> (entry >> 16 & 0xFFFF) - 32768
+cdef inline int entry_depth(u64 entry) noexcept nogil: return entry >> 32 & 0x7F
+cdef inline int entry_pv(u64 entry) noexcept nogil: return entry >> 39 & 1
+cdef inline int entry_bound(u64 entry) noexcept nogil: return entry >> 40 & 3
+cdef inline int entry_age(u64 entry) noexcept nogil: return entry >> 42 & 63
+cdef inline int entry_eval(u64 entry) noexcept nogil: return <int> (entry >> 48) - 32768
 
 cdef class TranspositionTable:
     cdef object memory
