@@ -2,12 +2,11 @@ from engine.core.position cimport Position
 from engine.core.score cimport MAX_PLY
 from engine.lessons.terms cimport Terms
 from engine.search.search_stack cimport Variations
-from engine.search.time_manager cimport NodeCounter
+from engine.search.time_manager cimport CountedSearch
 
-cdef class PlainSearch:
+cdef class PlainSearch(CountedSearch):
     cdef Position position
     cdef Terms terms
-    cdef NodeCounter meter
     cdef Variations variations
     cdef int root_height
     cdef bint ordered

@@ -25,7 +25,7 @@ from cython.cimports.engine.core.score import DRAW, INFINITE, MAX_PLY, NO_SCORE,
 from cython.cimports.engine.evaluation.evaluate import evaluate
 from cython.cimports.engine.lessons.terms import Terms
 from cython.cimports.engine.search.search_stack import Variations
-from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
+from cython.cimports.engine.search.time_manager import CountedSearch, NodeCounter, TimeManager
 
 FIRST = cython.declare(cython.int, 1 << 30)         # the priority of moves: the last best line before all others,
 GAINS = cython.declare(cython.int, 1 << 20)         # then captures and promotions, the most valuable victim first,
@@ -41,7 +41,7 @@ for _index, _value in enumerate((0, 1, 2, 3, 3, 2, 1, 0)):
 
 @cython.final
 @cython.cclass
-class PlainSearch:
+class PlainSearch(CountedSearch):
     """Searches of one position, stopped by the clock or from any thread. Without `terms` the engine's own evaluation.
 
     `ordered` tries moves by their priority, `quiescent` follows captures to their end; both belong to `alpha_beta`.
@@ -53,7 +53,7 @@ class PlainSearch:
         self.position = Position()
         self.position.copy_from(position)
         self.terms = terms
-        self.meter = NodeCounter(clock)
+        self.counter = NodeCounter(clock)
         self.root_height = self.position.height
         self.ordered = ordered
         self.quiescent = quiescent
@@ -88,7 +88,7 @@ class PlainSearch:
         score: cython.int
         with cython.nogil:
             score = self.alpha_beta(plies, -INFINITE, INFINITE, 0)
-        if not self.meter.stopped:
+        if not self.counter.stopped:
             found = self.variation()
             for ply in range(MAX_PLY):
                 self.hints[ply] = found[ply] if ply < len(found) else NO_MOVE
@@ -97,18 +97,6 @@ class PlainSearch:
     def variation(self) -> list[int]:
         """Return the best line of the last search."""
         return self.variations.principal()
-
-    def node_count(self) -> int:
-        """Return the number of positions visited so far, leaves and captures included."""
-        return self.meter.nodes
-
-    def was_stopped(self) -> bool:
-        """Return whether the last search was stopped; its value then means nothing."""
-        return self.meter.stopped
-
-    def stop(self) -> None:
-        """Stop the search; callable from any thread."""
-        self.meter.stopped = True
 
     # --- What ends a line ----------------------------------------------------------------------------------------
 
@@ -138,7 +126,7 @@ class PlainSearch:
         """Return the value from White's view: White seeks the highest value, Black the lowest."""
         white: cython.bint = self.position.side_to_move == WHITE
         moves = cython.declare(cython.int[MAX_MOVES])
-        self.meter.count(ply)
+        self.counter.count(ply)
         self.variations.begin(ply)
         end: cython.int = generate(self.position, moves, 0, False)
         score: cython.int = self.score_if_over(end, ply)
@@ -152,7 +140,7 @@ class PlainSearch:
             self.position.make(moves[index])
             score = self.minimax(depth - 1, ply + 1)
             self.position.unmake(moves[index])
-            if self.meter.stopped:
+            if self.counter.stopped:
                 return DRAW
             if score > best if white else score < best:
                 best = score
@@ -162,7 +150,7 @@ class PlainSearch:
     def negamax(self, depth: cython.int, ply: cython.int) -> cython.int:
         """Return the value for the side to move: the negated value for the opponent after the best move."""
         moves = cython.declare(cython.int[MAX_MOVES])
-        self.meter.count(ply)
+        self.counter.count(ply)
         self.variations.begin(ply)
         end: cython.int = generate(self.position, moves, 0, False)
         score: cython.int = self.score_if_over(end, ply)
@@ -176,7 +164,7 @@ class PlainSearch:
             self.position.make(moves[index])
             score = -self.negamax(depth - 1, ply + 1)
             self.position.unmake(moves[index])
-            if self.meter.stopped:
+            if self.counter.stopped:
                 return DRAW
             if score > best:
                 best = score
@@ -189,7 +177,7 @@ class PlainSearch:
             return self.quiescence(alpha, beta, ply)
         moves = cython.declare(cython.int[MAX_MOVES])
         priorities = cython.declare(cython.int[MAX_MOVES])
-        self.meter.count(ply)
+        self.counter.count(ply)
         self.variations.begin(ply)
         end: cython.int = generate(self.position, moves, 0, False)
         score: cython.int = self.score_if_over(end, ply)
@@ -206,7 +194,7 @@ class PlainSearch:
             self.position.make(moves[index])
             score = -self.alpha_beta(depth - 1, -beta, -alpha, ply + 1)
             self.position.unmake(moves[index])
-            if self.meter.stopped:
+            if self.counter.stopped:
                 return DRAW
             if score > best:
                 best = score
@@ -222,7 +210,7 @@ class PlainSearch:
         """Return the value for the side to move once all captures are made, so that no exchange is cut off."""
         moves = cython.declare(cython.int[MAX_MOVES])
         priorities = cython.declare(cython.int[MAX_MOVES])
-        self.meter.count(ply)
+        self.counter.count(ply)
         self.variations.begin(ply)
         in_check: cython.bint = self.position.in_check()
         end: cython.int = generate(self.position, moves, 0, False)
@@ -247,7 +235,7 @@ class PlainSearch:
             self.position.make(moves[index])
             score = -self.quiescence(-beta, -alpha, ply + 1)
             self.position.unmake(moves[index])
-            if self.meter.stopped:
+            if self.counter.stopped:
                 return DRAW
             if score > best:
                 best = score

@@ -184,7 +184,7 @@ def search_line(search: Search, depth: int, expected: Line | None, on_bound: Cal
             return Line(upper, variation or known, Bound.UPPER)
         variation = found or variation
         if search.was_stopped():
-            return Line(search.best_root_score(), variation, Bound.LOWER)
+            return Line(search.root_score, variation, Bound.LOWER)
         if alpha < score < beta or (alpha, beta) == (-INFINITE, INFINITE):
             return Line(score, variation)
         on_bound(Line(score, variation or known, Bound.UPPER if score <= alpha else Bound.LOWER))

@@ -1,7 +1,6 @@
 from engine.core.bitboard cimport u64
-from engine.search.time_manager cimport TimeManager
 from engine.search.search_stack cimport SearchStack, Variations
-from engine.search.time_manager cimport NodeCounter
+from engine.search.time_manager cimport CountedSearch, TimeManager
 from engine.search.move_picker cimport MovePicker
 from engine.core.position cimport Position
 from engine.search.quiescence cimport Quiescence
@@ -11,12 +10,11 @@ from engine.search.rules cimport Rules
 from engine.syzygy.prober cimport Prober
 from engine.search.transposition cimport TranspositionTable
 
-cdef class Search:
+cdef class Search(CountedSearch):
     cdef Position position
     cdef Rules rules
     cdef TranspositionTable table
     cdef TimeManager time_manager
-    cdef NodeCounter counter
     cdef SearchStack stack
     cdef Variations variations
     cdef MovePicker picker
@@ -26,7 +24,7 @@ cdef class Search:
     cdef Pruning pruning
     cdef int root_depth             # plies that `run` was asked for; extensions end at EXTENSION_LIMIT times this ply
     cdef int null_move_from         # the ply before which no null move is tried while one is verified; else 0
-    cdef int root_score             # of the root move that raised alpha last
+    cdef readonly int root_score    # of the root move that raised alpha last
     cdef bint root_restricted       # some legal root moves are left out, so the root gets no entry in the table
     cdef int root_move              # the best so far, which a restricted root begins with
     cdef u64 run_nodes              # the node count when `run` began,

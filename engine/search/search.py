@@ -43,7 +43,7 @@ from cython.cimports.engine.search.pruning import (
 from cython.cimports.engine.search.quiescence import Quiescence, tactical_move
 from cython.cimports.engine.search.rules import Rules
 from cython.cimports.engine.search.search_stack import SearchStack, Variations
-from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager, now_us
+from cython.cimports.engine.search.time_manager import CountedSearch, NodeCounter, TimeManager, now_us
 from cython.cimports.engine.search.transposition import (
     EXACT,
     LOWER_BOUND,
@@ -62,7 +62,7 @@ MULTICUT = cython.declare(cython.int, 99)           # instead of an extension: s
 
 @cython.final
 @cython.cclass
-class Search:
+class Search(CountedSearch):
     """The search of one position by one thread; table and network may be shared."""
 
     def __init__(
@@ -146,26 +146,6 @@ class Search:
         self.report_root_moves_at_us = 0
         if on_root_move is not None:
             self.report_root_moves_at_us = self.time_manager.started_us + cython.cast(cython.longlong, after_ms) * 1000
-
-    def stop(self) -> None:
-        """End the search now; callable from any thread."""
-        self.counter.stopped = True
-
-    def was_stopped(self) -> bool:
-        """Return whether `stop`, the clock or the node limit ended the search."""
-        return self.counter.stopped
-
-    def node_count(self) -> int:
-        """Return the nodes visited since the search was created or reset."""
-        return min(self.counter.nodes, self.counter.node_limit)
-
-    def deepest(self) -> int:
-        """Return the deepest ply that the last `run` reached, quiescence included."""
-        return self.counter.deepest
-
-    def best_root_score(self) -> int:
-        """Return the score of the root move that raised alpha last."""
-        return self.root_score
 
     def best_move_share(self) -> int:
         """Return the percentage of the last `run`'s nodes spent on the best root move; 0 if none raised alpha."""

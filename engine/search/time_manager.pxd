@@ -30,3 +30,6 @@ cdef class NodeCounter:
     cdef void count(self, int ply) noexcept nogil
     cdef void check_limits(self) noexcept nogil
     cdef void plan_check(self) noexcept nogil
+
+cdef class CountedSearch:
+    cdef NodeCounter counter

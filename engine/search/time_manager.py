@@ -196,3 +196,24 @@ class NodeCounter:
         self.next_check = self.nodes + CLOCK_PERIOD
         if self.next_check > self.node_limit + 1:
             self.next_check = self.node_limit + 1
+
+
+@cython.cclass
+class CountedSearch:
+    """What every search with a `counter` offers to Python callers."""
+
+    def stop(self) -> None:
+        """End the search now; callable from any thread."""
+        self.counter.stopped = True
+
+    def was_stopped(self) -> bool:
+        """Return whether `stop`, the clock or the node limit ended the search."""
+        return self.counter.stopped
+
+    def node_count(self) -> int:
+        """Return the nodes visited, at most the limit, since the search was created or reset."""
+        return min(self.counter.nodes, self.counter.node_limit)
+
+    def deepest(self) -> int:
+        """Return the deepest ply reached, quiescence included."""
+        return self.counter.deepest

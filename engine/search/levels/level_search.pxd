@@ -3,16 +3,15 @@ from engine.core.position cimport Position
 from engine.search.levels.judgement cimport Judge
 from engine.search.levels.vision cimport Vision
 from engine.search.search_stack cimport Variations
-from engine.search.time_manager cimport NodeCounter
+from engine.search.time_manager cimport CountedSearch
 
 cdef enum:
     MAX_PLIES = 32
 
-cdef class LevelSearch:
+cdef class LevelSearch(CountedSearch):
     cdef Position position
     cdef Vision vision
     cdef Judge judge
-    cdef NodeCounter counter
     cdef Variations variations
     cdef int exchange_plies
     cdef int root_height

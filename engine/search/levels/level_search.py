@@ -17,7 +17,7 @@ from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.search.levels.judgement import Judge
 from cython.cimports.engine.search.levels.vision import Vision
 from cython.cimports.engine.search.search_stack import Variations
-from cython.cimports.engine.search.time_manager import NodeCounter, TimeManager
+from cython.cimports.engine.search.time_manager import CountedSearch, NodeCounter, TimeManager
 
 if not cython.compiled:
     MAX_PLIES = 32                 # from the root, captures and evasions included
@@ -28,7 +28,7 @@ THEORY_BONUS = cython.declare(cython.int, 60)       # cp: a known opening is lef
 
 @cython.final
 @cython.cclass
-class LevelSearch:
+class LevelSearch(CountedSearch):
     """One thought of one player."""
 
     def __init__(
@@ -82,22 +82,6 @@ class LevelSearch:
             if self.variations.length[0] > 0 and not is_decided(score):
                 score -= self.instinct(self.variations.moves[0])
         return score
-
-    def stop(self) -> None:
-        """End the search now; callable from any thread."""
-        self.counter.stopped = True
-
-    def was_stopped(self) -> bool:
-        """Return whether `stop`, the clock or the limit of nodes ended the search."""
-        return self.counter.stopped
-
-    def node_count(self) -> int:
-        """Return the nodes visited."""
-        return self.counter.nodes
-
-    def deepest(self) -> int:
-        """Return the deepest ply reached."""
-        return self.counter.deepest
 
     def principal_variation(self) -> list[int]:
         """Return the principal variation of the last `run`, empty if no move was finished."""
