@@ -22,7 +22,6 @@ from engine.selfplay import humanness as humans
 from engine.selfplay.calibration import Plan, Report, anchor_ratings, calibration_text
 from engine.selfplay.ladder import OWN_NUMBERS, Pair, Results, make_player, play, stockfish_anchors
 from engine.selfplay.people import FIRST_PLY, CannotUnpack, LossFit, MoveMatcher, opened, played_moves
-from engine.selfplay.uci_client import EngineFailed
 from engine.whole_file import write_whole
 
 GAMES_PER_LINE = 100               # of progress
@@ -81,28 +80,25 @@ def calibrate(
         raise click.ClickException(f"expected --least below --most, from {numbers[0]} to {numbers[-1]}")
     if write is not None and not skills:
         raise click.ClickException("--write needs --skills or --games: it writes the skill of each rating")
-    try:
-        rated = anchor_ratings([*anchors, *(stockfish_anchors(stockfish) if stockfish else [])])
-        plan = Plan([f"{kind} {number}" for number in range(least, most + 1, step)], rated, reach)
-        if write is not None and not (rated and len(plan.levels) > 1):
-            raise click.ClickException("--write needs two skills or more, and an anchor, which gives them ratings")
-        click.get_current_context().with_resource(exclusive(results))
-        known = Results(results, clock)
-        pairings = plan.pairings(known.pairings())
-        opponents = {second for _, second in pairings} | {played.second for played in known.pairings()}
-        if rated and not opponents & rated.keys():
-            raise click.ClickException("no level is within --reach of an anchor: raise it, or choose other ones")
-        work = [
-            Pair(first, second, number, clock)
-            for first, second in pairings
-            for number in known.missing(first, second, pairs)
-        ]
-        work.sort(key=lambda pair: pair.number)
-        with ProgressDisplay("ladder", len(work), "pairs") as display:
-            for done, _ in enumerate(play(work, known, processes), 1):
-                display.advance_to(done)
-    except EngineFailed as error:
-        raise click.ClickException(str(error)) from None
+    rated = anchor_ratings([*anchors, *(stockfish_anchors(stockfish) if stockfish else [])])
+    plan = Plan([f"{kind} {number}" for number in range(least, most + 1, step)], rated, reach)
+    if write is not None and not (rated and len(plan.levels) > 1):
+        raise click.ClickException("--write needs two skills or more, and an anchor, which gives them ratings")
+    click.get_current_context().with_resource(exclusive(results))
+    known = Results(results, clock)
+    pairings = plan.pairings(known.pairings())
+    opponents = {second for _, second in pairings} | {played.second for played in known.pairings()}
+    if rated and not opponents & rated.keys():
+        raise click.ClickException("no level is within --reach of an anchor: raise it, or choose other ones")
+    work = [
+        Pair(first, second, number, clock)
+        for first, second in pairings
+        for number in known.missing(first, second, pairs)
+    ]
+    work.sort(key=lambda pair: pair.number)
+    with ProgressDisplay("ladder", len(work), "pairs") as display:
+        for done, _ in enumerate(play(work, known, processes), 1):
+            display.advance_to(done)
     report = Report(plan, known.pairings(), known.forfeits)
     worthless = report.games_without_worth()
     if write is not None and not worthless:
@@ -175,14 +171,11 @@ def humanness(players: Sequence[str], games: int, nodes: int, processes: int) ->
     """
     players = tuple(dict.fromkeys(players))
     tallies = {text: humans.Tally() for text in players}
-    try:
-        for text in players:
-            make_player(text)      # reports an error once, not in every process
-        with ProgressDisplay("games", games * len(players), "games") as display:
-            for done, (text, tally) in enumerate(humans.observe_games(players, games, processes, nodes), 1):
-                tallies[text].add(tally)
-                display.advance_to(done)
-    except EngineFailed as error:
-        raise click.ClickException(str(error)) from None
+    for text in players:
+        make_player(text)          # reports an error once, not in every process
+    with ProgressDisplay("games", games * len(players), "games") as display:
+        for done, (text, tally) in enumerate(humans.observe_games(players, games, processes, nodes), 1):
+            tallies[text].add(tally)
+            display.advance_to(done)
     for line in humans.table(tallies):
         print(line)

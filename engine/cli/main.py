@@ -17,11 +17,13 @@ from engine.facade import InvalidBook, InvalidFen, InvalidNet
 from engine.pgn.game import UnknownVariant
 from engine.selfplay.cluster.address import ClusterFailed, WorkerKilled
 from engine.selfplay.records import InvalidRecord
+from engine.selfplay.uci_client import EngineFailed
 
 PROGRAM = "lichessbot-engine"
 USAGE_ERROR, INTERRUPTED = 2, 130  # exit codes, as shells use them
 USER_ERRORS = (
-    ClusterFailed, InUse, InvalidBook, InvalidFen, InvalidNet, InvalidRecord, UnknownVariant, WorkerKilled, MemoryError,
+    ClusterFailed, EngineFailed, InUse, InvalidBook, InvalidFen, InvalidNet, InvalidRecord, UnknownVariant,
+    WorkerKilled, MemoryError,
 )  # fmt: skip
 
 # Each command's module and function. A module is imported when its command is called: most load much of the engine.
