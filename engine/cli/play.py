@@ -30,7 +30,7 @@ from engine.core.fen import STARTING_FEN, chess960_fen
 from engine.facade import NAMED_STYLES, Limits
 from engine.lessons.styles import Style, parse_style
 from engine.pgn.game import Game
-from engine.pgn.pgn import game_text, read_games
+from engine.pgn.pgn import read_games
 from engine.pgn.time_control import TimeControl, parse_minutes
 from engine.terminal.chess_clock import SIDES
 from engine.terminal.play_session import PlaySession
@@ -115,7 +115,7 @@ def play(
 
 
 def _save(game: TerminalGame, path: Path, console: Console) -> None:
-    text = game_text(game.game())
+    text = game.pgn()
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

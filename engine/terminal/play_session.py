@@ -15,7 +15,6 @@ from rich.console import Console
 from engine.board import Board, InvalidMove
 from engine.facade import Limits
 from engine.lessons.cce_notation import score_text
-from engine.pgn.pgn import game_text
 from engine.terminal.board_view import BoardView, Theme, captured, draw
 from engine.terminal.chess_clock import clock_text, opponent_of
 from engine.terminal.keyboard import InputEnded, LineTyped, next_event, read_lines
@@ -65,7 +64,7 @@ class PlaySession:
             "board": lambda rest: self._draw(),
             "flip": self._flip,
             "fen": lambda rest: self._say(self._board.fen()),
-            "pgn": lambda rest: self._say(game_text(self._game.game()).rstrip()),
+            "pgn": lambda rest: self._say(self._game.pgn().rstrip()),
             "save": self._save,
             "save!": self._save_anyway,
             "resign": self._resign,
@@ -274,7 +273,7 @@ class PlaySession:
             self._say("expected a file name, such as save game.pgn")
             return
         try:
-            Path(name).write_text(game_text(self._game.game()), encoding="utf-8")
+            Path(name).write_text(self._game.pgn(), encoding="utf-8")
         except (OSError, ValueError) as error:         # ValueError: a null byte in the name
             reason = error.strerror if isinstance(error, OSError) else "the name contains a null byte"
             self._say(f"cannot write {name}: {reason}")

@@ -9,6 +9,7 @@ from engine.board import AmbiguousMove, Board, InvalidMove
 from engine.core.move import looks_like_uci
 from engine.lessons.cce_notation import ending_text, winner_of
 from engine.pgn.game import UNFINISHED, Game
+from engine.pgn.pgn import pgn_text
 from engine.pgn.time_control import TimeControl, parse_header
 from engine.terminal.chess_clock import ChessClock, opponent_of
 
@@ -147,22 +148,15 @@ class TerminalGame:
 
     # --- PGN -----------------------------------------------------------------------------------------------------
 
-    def game(self) -> Game:
+    def pgn(self) -> str:
         """Return the game so far, with clocks."""
-        result = self.end.result if self.end else UNFINISHED
         headers = {
             "Event": "Game in the terminal",
             "Date": f"{date.today():%Y.%m.%d}",
             **self.headers,
             "White": self.names["white"],
             "Black": self.names["black"],
-            "Result": result,
         }
         if self.clock is not None:
             headers["TimeControl"] = str(self.clock.control)
-        game = Game.of(self.board, headers)
-        # Not strict: Ctrl-C may have come between a move and its clock.
-        for node, left_s in zip(game.root.mainline(), self.written_s, strict=False):
-            if left_s is not None:
-                node.set_clock(left_s)
-        return game
+        return pgn_text(headers, self.board, self.end.result if self.end else UNFINISHED, self.written_s)

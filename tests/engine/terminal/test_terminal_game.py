@@ -8,7 +8,7 @@ from engine.facade import Board, InvalidMove
 from engine.pgn.time_control import TimeControl
 from engine.terminal.chess_clock import ChessClock
 from engine.terminal.terminal_game import DRAW, TerminalGame
-from tests.engine.pgn.games import parse_games
+from tests.engine.pgn.games import only, parse_games
 from tests.engine.terminal.test_chess_clock import Time
 
 NAMES = {"white": "W", "black": "B"}
@@ -41,19 +41,19 @@ def test_a_game_that_is_resumed_keeps_the_clocks_it_had(control: TimeControl | N
     (read,) = parse_games("1. e4 {[%clk 0:04:50]} e5 {[%clk 0:04:40]} 2. Nf3 Nc6 *")
     game = TerminalGame.resume(read, NAMES, control)
     game.play("f1b5")
-    clocks = [node.clock_s for node in game.game().root.mainline()]
+    clocks = [node.clock_s for node in only(game.pgn()).root.mainline()]
     assert clocks[:4] == [290, 280, None, None]
     assert (clocks[4] is None) is (control is None)
     game.take_back(2)
     game.play("a7a6")
-    assert (next(reversed(list(game.game().root.mainline()))).clock_s is None) is (control is None)
+    assert (next(reversed(list(only(game.pgn()).root.mainline()))).clock_s is None) is (control is None)
 
 
 def test_a_game_that_ctrl_c_ends_between_a_move_and_its_clock_is_written_with_the_move() -> None:
     game = TerminalGame(Board(), NAMES, ChessClock(TimeControl(60, 0), Time()))
     game.play("e2e4")
     game.board.push("e7e5")
-    assert [node.clock_s for node in game.game().root.mainline()] == [60, None]
+    assert [node.clock_s for node in only(game.pgn()).root.mainline()] == [60, None]
 
 
 def test_a_fallen_flag_draws_if_the_opponent_cannot_mate() -> None:
@@ -83,7 +83,7 @@ def test_the_rules_of_a_variant_end_the_game() -> None:
     game = TerminalGame(Board("7k/8/8/8/8/3K4/8/8 w - - 0 1", variant="kingOfTheHill"), NAMES)
     game.play(game.read_move("Ke4"))
     assert (game.end.result, game.end.reason) == ("1-0", "white wins")
-    headers = game.game().headers
+    headers = only(game.pgn()).headers
     assert (headers["Variant"], headers["Result"]) == ("King of the Hill", "1-0")
 
 
