@@ -62,12 +62,8 @@ class WatchedGame:
 
     def own_moves(self, numbers: range) -> list[int]:
         """Return the indices of the positions after these own moves, as far as they were played."""
-        found = []
-        for number in numbers:
-            index = 2 * number - 1 + self.us - self.first_ply
-            if 0 < index < len(self.ours):
-                found.append(index)
-        return found
+        indices = (2 * number - 1 + self.us - self.first_ply for number in numbers)
+        return [index for index in indices if 0 < index < len(self.ours)]
 
 
 # --- Measures --------------------------------------------------------------------------------------------------------
