@@ -28,6 +28,7 @@ class Data:
     held_out: array[int]
     games: int
     origin: str
+    is_of_variant: bool = False
 
     @property
     def training_count(self) -> int:
@@ -36,11 +37,6 @@ class Data:
     @property
     def held_out_count(self) -> int:
         return len(self.held_out) // WORDS
-
-    @property
-    def is_of_variant(self) -> bool:
-        """Return whether the positions are those of a variant."""
-        return rules_in(self.training) != {STANDARD}
 
 
 def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: int = 1) -> Data:
@@ -68,7 +64,7 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
             games += 1
     if not training or not held_out:
         raise InvalidRecord(f"too few games to train on some and hold out others ({games}): play more")
-    return Data(training, held_out, games, _origin(chosen))
+    return Data(training, held_out, games, _origin(chosen), rules != {STANDARD})
 
 
 def last_words(words: array[int]) -> array[int]:
