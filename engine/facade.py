@@ -36,7 +36,7 @@ from engine.evaluation.eval_file import build_mode, default_choice
 from engine.evaluation.evaluate import network_score, phase_of, terms
 from engine.evaluation.net_file import InvalidNet
 from engine.evaluation.network import Network, instructions
-from engine.evaluation.style import LEAST_PERCENT, Style, StyleName, most_percent
+from engine.evaluation.style import GROUP_PERCENTS, Style, StyleName
 from engine.evaluation.variant_terms import evaluation_of
 from engine.evaluation.weights import Group
 from engine.pgn.pgn import pgn_text
@@ -107,7 +107,6 @@ __all__ = [
 DEFAULT_HASH_MB = 16
 DEFAULT_OVERHEAD_MS = 10           # enough for a local program; over a network set more
 MAX_TABLEBASE_PIECES = MAX_PIECES  # of the largest endgame tablebases, kings included
-GROUP_PERCENTS = {str(group): range(LEAST_PERCENT, most_percent(group) + 1) for group in Group}     # see `weigh_group`
 NAMED_STYLES = tuple(map(str, StyleName))                      # see `engine/evaluation/STYLES.md`
 OWN_BOOK = Path(__file__).parent / "data" / "own_book.bin"     # grown from our own games: `lichessbot-engine book grow`
 AnySearch = RunningSearch | LimitedSearch           # with the same methods

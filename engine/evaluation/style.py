@@ -16,9 +16,8 @@ from engine.evaluation.style_bonus import StyleBonus
 from engine.evaluation.weights import Group, weighed
 
 NEUTRAL = 100                      # percent
-LEAST_PERCENT = -200
-MOST_PERCENT = 400
-MOST_MATERIAL_PERCENT = 200        # nine queens that weigh more would look like a mate
+# By group. Nine queens that weigh more than twice as much would look like a mate.
+GROUP_PERCENTS = {str(group): range(-200, 1 + (200 if group is Group.MATERIAL else 400)) for group in Group}
 
 
 class StyleName(StrEnum):
@@ -47,11 +46,6 @@ _BONUSES = {
 def bonus_of(name: StyleName) -> StyleBonus:
     """Return the bonus of a named style. That of the swindler counts only in bad positions."""
     return StyleBonus(_BONUSES[name], name is StyleName.SWINDLER)
-
-
-def most_percent(group: Group) -> int:
-    """Return the largest percentage of a group."""
-    return MOST_MATERIAL_PERCENT if group is Group.MATERIAL else MOST_PERCENT
 
 
 class Style:
