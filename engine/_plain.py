@@ -1,13 +1,18 @@
-"""Finders for plain mode: the engine's files run as ordinary Python. Only `engine` imports this."""
+"""Plain mode: the engine's files run as ordinary Python. Only `engine` imports this."""
 
+import re
 import sys
+from collections import ChainMap
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 _CIMPORTS = "cython.cimports"
+_FIELD = re.compile(r"^    cdef [\w *]*?(\w+)(?:\[(.+)\])?(?: +#.*)?$", re.M)
 
 
 class _SourceOnly:
@@ -37,9 +42,30 @@ class _PlainCImports(MetaPathFinder, Loader):
         sys.modules[module.__name__] = import_module(module.__name__.removeprefix(f"{_CIMPORTS}."))
 
 
+def _with_fields(kind: Any) -> Any:
+    """Give a class the fields that its `.pxd` declares, 0 as in C, with a list in place of each array."""
+    module = sys.modules[kind.__module__]
+    layout = Path(str(module.__file__)).with_suffix(".pxd").read_text()
+    declared = re.search(rf"^cdef class {kind.__name__}\b.*\n((?:    .*\n|\n)*)", layout, re.M)
+    names = ChainMap(*(vars(sys.modules[base.__module__]) for base in kind.__mro__))
+    fields = {name: eval(size or "0", {}, names) for name, size in _FIELD.findall(declared[1] if declared else "")}
+    arrays = {name: size for name, size in fields.items() if size}
+    for name in fields.keys() - arrays.keys():
+        setattr(kind, name, 0)
+
+    def create(cls: Any, *arguments: object, **named: object) -> Any:
+        made = super(kind, cls).__new__(cls)
+        for name, size in arrays.items():
+            setattr(made, name, [0] * size)
+        return made
+
+    kind.__new__ = create
+    return kind
+
+
 def install() -> None:
-    """Have the import system load sources, and let them cimport each other."""
-    import_module("cython")
+    """Have the import system load sources, let them cimport each other, and give their classes C's fields."""
+    vars(import_module("cython"))["cclass"] = _with_fields
     # Cython's stand-in has no spec, and the import system asks for one.
     sys.modules[_CIMPORTS].__spec__ = None
     sys.meta_path[:0] = [_SourceOnly, _PlainCImports()]

@@ -65,14 +65,6 @@ class Position:
     def __init__(self) -> None:
         """Begin with an empty board, which `set_up` fills."""
         index: cython.int
-        if not cython.compiled:
-            self.pieces, self.colours = [0] * 12, [0] * 2
-            self.board, self.rights_kept = [0] * 64, [0] * 64
-            self.castling_rook, self.castling_empty, self.castling_safe = [0] * 4, [0] * 4, [0] * 4
-            self.undo_castling, self.undo_en_passant, self.undo_halfmove_clock = [0] * STACK, [0] * STACK, [0] * STACK
-            self.undo_captured, self.undo_key, self.undo_pawn_key = [0] * STACK, [0] * STACK, [0] * STACK
-            self.occupied = self.key = self.pawn_key = self.piece_square = self.phase = 0
-            self.castling_rights = self.halfmove_clock = self.height = self.side_to_move = 0
         for index in range(64):
             self.board[index] = NO_PIECE
             self.rights_kept[index] = 15

@@ -168,8 +168,6 @@ class Network:
         self.threats = net.threats
         self.buckets = net.buckets
         self.scale = net.scale
-        if not cython.compiled:
-            self.output_bias = [0] * 8
         for bucket in range(net.buckets):
             self.output_bias[bucket] = net.output_bias[bucket]
         feature_weights: cython.schar[::1] = _aligned(net.feature_weights, net.hidden)     # zeros for NO_PLACE
@@ -210,12 +208,6 @@ class Accumulators:
     """The accumulators of one thread's line: a slot for each position, White's view first. A null move adds none."""
 
     def __init__(self, network: Network) -> None:
-        if not cython.compiled:
-            self.slots = [0] * SLOTS
-            self.valid = [False] * SLOTS
-            self.removed = [NO_PLACE] * (2 * SLOTS)
-            self.added = [NO_PLACE] * (2 * SLOTS)
-            self.threats = [0] * (THREAT_BITS * SLOTS)
         self.network = network
         values: cython.short[::1] = _zeros(2 * network.hidden * SLOTS)
         self.memory = values
@@ -397,7 +389,6 @@ class AccumulatorCache:
             self.values = cython.address(values[0])
         else:
             self.values = values
-            self.pieces, self.off_board = [0] * 12, [0] * 12
         index: cython.int
         for index in range(2 * network.hidden):
             self.values[index] = network.feature_bias[index % network.hidden]

@@ -117,8 +117,6 @@ class StyleBonus:
 
     def __init__(self, weights: Mapping[str, int], only_behind: bool = False) -> None:
         """Weights not named are 0. Raises KeyError for the name of no feature."""
-        if not cython.compiled:
-            self.weights = [0] * FEATURE_COUNT
         unknown = weights.keys() - set(FEATURES)
         if unknown:
             raise KeyError(*unknown)

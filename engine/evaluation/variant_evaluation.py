@@ -73,8 +73,6 @@ class VariantEvaluation:
 
     def __init__(self, values: Values, goes_up: bool = False) -> None:
         """`values` are in centipawns; a term that is not named counts nothing. Raises ValueError for too many."""
-        if not cython.compiled:
-            self.weights = [0] * MAX_WEIGHTS
         self.goes_up = goes_up
         for name, pairs in values.items():
             start = first_weight(name)
@@ -266,8 +264,6 @@ class VariantNetwork(VariantEvaluation):
         VariantEvaluation.__init__(self, {}, terms.goes_up)
         self.terms = terms
         self.accumulators = AccumulatorCache(network, 0 if terms.goes_up else FLIP_RANKS)
-        if not cython.compiled:
-            self.off_board = [0] * 12
 
     def evaluate(self, position: Position, extra: u64) -> cython.int:
         """Return the static score in centipawns for the side to move; `extra` is that of the variant's position."""

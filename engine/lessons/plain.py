@@ -57,8 +57,6 @@ class PlainSearch(CountedSearch):
         self.root_height = self.position.height
         self.ordered = ordered
         self.quiescent = quiescent
-        if not cython.compiled:
-            self.killers, self.hints = [NO_MOVE] * (2 * MAX_PLY), [NO_MOVE] * MAX_PLY
         self.variations = Variations()
 
     # --- For Python callers --------------------------------------------------------------------------------------

@@ -125,8 +125,6 @@ class Terms:
     """
 
     def __init__(self, percents: dict, mate_percent: int = 100) -> None:
-        if not cython.compiled:
-            self.percents = [0] * len(TERM_NAMES)
         for number, name in enumerate(TERM_NAMES):
             self.percents[number] = max(-MOST_PERCENT, min(percents.get(name, 0), MOST_PERCENT))
         self.mate_percent = mate_percent

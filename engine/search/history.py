@@ -112,24 +112,8 @@ def correction_index(position: Position, part: cython.int) -> cython.int:
 class History:
     """The statistics of one thread's searches, kept between the moves of a game."""
 
-    def __init__(self) -> None:
-        self.clear()
-
     def clear(self) -> None:
         """Clear all statistics, for a new game."""
-        if not cython.compiled:
-            self.killers = [0] * (2 * MAX_PLY)
-            self.butterfly = [0] * BUTTERFLY_SIZE
-            self.capture_history = [0] * CAPTURES
-            self.continuations = [0] * ((STEPS + 1) * STEPS)
-            self.pawn_history = [0] * (PAWN_KEYS * STEPS)
-            self.attacked = [0] * (MAX_PLY + 2)
-            self.one_ply_ago = [0] * (MAX_PLY + 2)
-            self.two_plies_ago = [0] * (MAX_PLY + 2)
-            self.four_plies_ago = [0] * (MAX_PLY + 2)
-            self.pawn_offset = [0] * (MAX_PLY + 2)
-            self.corrections = [0] * (2 * PARTS << CORRECTION_BITS)
-            return
         index: cython.int
         for index in range(2 * MAX_PLY):
             self.killers[index] = 0

@@ -65,16 +65,6 @@ class MovePicker:
     """
 
     def __init__(self, position: Position, history: History) -> None:
-        if not cython.compiled:
-            self.root_moves = [0] * MAX_VARIANT_MOVES
-            self.stage = [0] * (MAX_PLY + 1)
-            self.tt_move = [0] * (MAX_PLY + 1)
-            self.threshold = [0] * (MAX_PLY + 1)
-            self.index = [0] * (MAX_PLY + 1)
-            self.tactical_end = [0] * (MAX_PLY + 1)
-            self.bad_end = [0] * (MAX_PLY + 1)
-            self.end = [0] * (MAX_PLY + 1)
-            self.tactical_only = [False] * (MAX_PLY + 1)
         self.position = position
         self.rules = Rules(position)
         self.history = history

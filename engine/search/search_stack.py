@@ -60,11 +60,6 @@ def is_estimate(score: cython.int) -> cython.bint:
 class Variations:
     """The best variation from each ply on. (chessprogramming wiki: Triangular PV-Table)"""
 
-    def __init__(self) -> None:
-        if not cython.compiled:
-            self.moves = [0] * (PV_ROW * (MAX_PLY + 2))
-            self.length = [0] * (MAX_PLY + 2)
-
     def principal(self) -> list[int]:
         """Return the variation of the root."""
         return [self.moves[index] for index in range(self.length[0])]
@@ -99,23 +94,6 @@ class SearchStack:
         style: StyleBonus | None,
     ) -> None:
         """`network` is of standard chess. A variant needs `variant_evaluation`, which may have a network of its own."""
-        if not cython.compiled:
-            self.static_evals = [0] * (MAX_PLY + BEFORE_ROOT + 2)
-            self.raw_evals = [0] * (MAX_PLY + 2)
-            self.steps = [0] * (MAX_PLY + BEFORE_ROOT + 2)
-            self.excluded = [0] * (MAX_PLY + 2)
-            self.forced = [False] * (MAX_PLY + 2)
-            self.improving = [False] * (MAX_PLY + 2)
-            self.cut_node = [False] * (MAX_PLY + 2)
-            self.tt_pv = [False] * (MAX_PLY + 2)
-            self.tt_tactical = [False] * (MAX_PLY + 2)
-            self.reductions = [0] * (MAX_PLY + 2)
-            self.moves = [0] * (MAX_PLY + 2)
-            self.history_score = [0] * (MAX_PLY + 2)
-            self.tried_quiet_count = [0] * (MAX_PLY + 2)
-            self.tried_capture_count = [0] * (MAX_PLY + 2)
-            self.tried_quiets = [0] * (MAX_TRIED * (MAX_PLY + 2))
-            self.tried_captures = [0] * (MAX_TRIED * (MAX_PLY + 2))
         self.position = position
         self.rules = Rules(position)
         self.table = table

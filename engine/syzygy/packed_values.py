@@ -86,22 +86,6 @@ class PackedValues:
     def __init__(self, descriptor: int, header: Header) -> None:
         """Raises InvalidTable if the codes of a section are inconsistent; the caller must then close the file."""
         start: bytes = header.start
-        if not cython.compiled:
-            self.constants = [0] * 8
-            self.block_bits = [0] * 8
-            self.index_bits = [0] * 8
-            self.shortest = [0] * 8
-            self.longest = [0] * 8
-            self.lowest = [0] * 256
-            self.bases = [0] * 256
-            self.symbols = [0] * 8
-            self.patterns = [b""] * 8
-            self.lengths = [b""] * 8
-            self.blocks = [0] * 8
-            self.block_sizes = [0] * 8
-            self.index_at = [0] * 8
-            self.sizes_at = [0] * 8
-            self.data_at = [0] * 8
         self.buffers = [start]
         self.start, self.start_size = start, len(start)
         for number, section in enumerate(header.sections):

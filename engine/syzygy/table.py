@@ -202,12 +202,6 @@ class Table:
     """One file, shared by any number of threads and opened when it is first probed."""
 
     def __init__(self, path: object) -> None:
-        if not cython.compiled:
-            self.pieces = [0] * (8 * MAX_PIECES)
-            self.group_sizes = [0] * (8 * MAX_PIECES)
-            self.factors = [0] * (8 * MAX_PIECES)
-            self.group_counts = [0] * 8
-            self.section_sizes = [0] * 8
         self.path = path
         self.state = NEW
         self.values = None

@@ -5,7 +5,7 @@ from engine.training.linear_samples cimport LinearSamples
 cdef class Samples(LinearSamples):
     cdef double[::1] initial
     cdef int weight_count
-    cdef int[512] totals
+    cdef int totals[512]
     cdef u64 serial
     cdef Position position
 

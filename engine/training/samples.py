@@ -43,8 +43,6 @@ class Samples(LinearSamples):
         self.position = Position()
         self.serial = 0
         self.weight_count = weights.COUNT
-        if not cython.compiled:
-            self.totals = [0] * 512
         use_values({name: [(0, 0)] * term.size for name, term in weights.TERMS.items()})
 
     def restore(self) -> None:

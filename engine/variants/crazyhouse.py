@@ -29,7 +29,7 @@ from cython.cimports.engine.core.move import (
 from cython.cimports.engine.core.movegen import generate, is_legal
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF, KINDS, PAWN, QUEEN
-from cython.cimports.engine.core.position import STACK, Position
+from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.core.zobrist import PIECE_KEY
 from cython.cimports.engine.variants.variant_position import VariantPosition
@@ -52,9 +52,6 @@ class CrazyhousePosition(VariantPosition):
     def __init__(self) -> None:
         VariantPosition.__init__(self)
         self.has_fifty_move_rule = self.has_plain_exchanges = False
-        if not cython.compiled:
-            self.fen_clock = 0
-            self.undo_fen_clock = [0] * STACK
 
     def begin(self, extra: int, promoted: int) -> None:
         """Complete `set_up` by pockets and promoted pieces."""

@@ -19,7 +19,7 @@ from cython.cimports.engine.core.move import CAPTURE, QUIET, from_square, to_squ
 from cython.cimports.engine.core.movegen import generate, is_legal
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_SQUARE, PAWN
-from cython.cimports.engine.core.position import STACK, Position
+from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.see import exchange_wins
 from cython.cimports.engine.core.zobrist import mix64
 
@@ -48,9 +48,6 @@ class VariantPosition(Position):
     def __init__(self) -> None:
         Position.__init__(self)
         self.has_fifty_move_rule = self.allows_null_move = self.has_plain_exchanges = self.can_move_back = True
-        if not cython.compiled:
-            self.extra = self.promoted = 0
-            self.undo_variant = [0] * (2 * STACK)
 
     def begin(self, extra: int, promoted: int) -> None:
         """Complete `set_up` by what the variant knows beside the board."""

@@ -135,37 +135,16 @@ player.search(board)
 print(json.dumps([build_mode(), [record.hex() for record in player.tree_records(board, 3, 100)]]))
 """
 
-# The plain lists of some objects and the arrays in their places, then all plain constants and the compiled ones.
-LENGTHS = """
+# All plain constants and the compiled ones.
+CONSTANTS = """
 import re, sys
 from pathlib import Path
-from types import SimpleNamespace
-from engine.evaluation.network import Accumulators
-from engine.facade import Board
-from engine.lessons.plain import PlainSearch
-from engine.search.history import History
-from engine.search.levels.level_search import LevelSearch
-from engine.search.move_picker import MovePicker
-from engine.search.search_stack import SearchStack, Variations
-from engine.search.transposition import TranspositionTable
-from engine.syzygy.table import Table
-position, history = Board().position, History()
-made = [
-    Board(variant="crazyhouse").position, history, Variations(), Table(None), Accumulators(SimpleNamespace(hidden=16)),
-    MovePicker(position, history), SearchStack(position, TranspositionTable(1), history, None, None, None),
-    LevelSearch(position, None, None, None, 0, 0, 0), PlainSearch(position, None, None, False, False),
-]
+import engine.lessons.plain, engine.search.search, engine.search.levels.level_search
 modules = {name: vars(module) for name, module in sys.modules.items() if name.startswith("engine.")}
-layouts = {name: Path(modules[name]["__file__"]).with_suffix(".pxd") for name in modules}
-layouts = {name: path.read_text() for name, path in layouts.items() if path.exists()}
-for thing in made:
-    for kind in type(thing).__mro__[:-1]:
-        members = re.search(rf"cdef class {kind.__name__}\\b(.*?)(\\ncdef|\\Z)", layouts[kind.__module__], re.S)[1]
-        for name, size in re.findall(r"cdef .*?(\\w+)\\[(.*?)\\]", members):
-            print(f"{kind.__name__}.{name}", len(getattr(thing, name)), eval(size, modules[kind.__module__]))
-for name, layout in layouts.items():
-    for constant, value in re.findall(r"^    ([A-Z]\\w+) = (.+)", layout, re.M):
-        print(constant, modules[name][constant], eval(value, modules[name]))
+for module in modules.values():
+    layout = Path(module["__file__"]).with_suffix(".pxd")
+    for constant, value in re.findall(r"^    ([A-Z]\\w+) = (.+)", layout.read_text(), re.M) if layout.exists() else ():
+        print(constant, module[constant], eval(value, module))
 """
 
 
@@ -194,11 +173,21 @@ def test_compiled_and_plain_give_the_same_answers(program: str, answers: dict[st
         assert compiled_answers[0] == [counts[2] for _, counts in read_suite(OWN_PERFT)]
 
 
-def test_plain_lists_are_as_long_as_the_arrays_of_compiled_code() -> None:
+def test_constants_of_plain_mode_are_those_of_compiled_code() -> None:
+    constants = [line.split() for line in run_python(CONSTANTS, ENGINE_PURE="1").splitlines()]
+    assert len(constants) > 20
+    assert [found for found in constants if found[1] != found[2]] == []
+
+
+def test_objects_of_plain_mode_have_the_fields_of_compiled_code() -> None:
     """An index beyond the end raises IndexError in plain mode only."""
-    lists = [line.split() for line in run_python(LENGTHS, ENGINE_PURE="1").splitlines()]
-    assert len(lists) > 80
-    assert [found for found in lists if found[1] != found[2]] == []
+    code = (
+        "from engine.facade import Board\n"
+        "position = Board(variant='crazyhouse').position\n"
+        "print(len(position.board), len(position.undo_key), len(position.undo_variant), len(position.undo_fen_clock))\n"
+        "print(position.fen_clock, position.extra)"
+    )
+    assert run_python(code, ENGINE_PURE="1").split() == ["64", "1024", "2048", "1024", "0", "0"]
 
 
 def test_an_engine_that_is_not_compiled_refuses_to_run_plain_by_accident(tmp_path: Path) -> None:

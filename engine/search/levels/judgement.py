@@ -28,8 +28,6 @@ class Judge:
     ) -> None:
         """`game` is a hash, `understanding` the weight of all but material in percent, `taste_cp` the largest taste."""
         index: cython.int
-        if not cython.compiled:
-            self.taste = [0] * (KINDS * 64)
         self.game = game
         self.understanding = understanding
         self.misjudgement = misjudgement_cp

@@ -42,10 +42,6 @@ class LevelSearch(CountedSearch):
         node_limit: int,
     ) -> None:
         """`previous` is the opponent's last move, 0 if there is none; `node_limit` is 0 for no limit."""
-        if not cython.compiled:
-            self.moves, self.scores = [0] * (MAX_MOVES * MAX_PLIES), [0] * (MAX_MOVES * MAX_PLIES)
-            self.played, self.killers = [0] * MAX_PLIES, [0] * MAX_PLIES
-            self.theory = [0] * MAX_MOVES
         self.position = position
         self.vision = vision
         self.judge = judge
