@@ -190,7 +190,7 @@ def test_a_variant_begins_with_the_weights_of_safe_pieces(data: Data) -> None:
     for last in range(3, len(atomic), 4):
         atomic[last] |= 1 << 24 + VARIANT_SHIFT
     first = random_net(3, 32, 8, threats=8)
-    training = Training(replace(data, training=atomic), SETTINGS, first)
+    training = Training(replace(data, training=atomic, is_of_variant=True), SETTINGS, first)
     weights = training.net.rows()[0]
     for place in (0, 100, 767):
         safe = first.feature_weights[(8 * place + 1) * 32 : (8 * place + 2) * 32]
