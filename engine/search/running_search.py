@@ -260,7 +260,7 @@ class RunningSearch:
         if self._root_report is not None and mate is None:
             score = TABLEBASE_SCORES.get(self._root_report.wdl, 0)
         nodes = iteration.nodes + sum(helper.node_count() for helper in self._helpers)
-        hits = sum(search.prober.hit_count() for search in (self._search, *self._helpers))
+        hits = sum(search.prober.hits for search in (self._search, *self._helpers))
         return SearchReport(
             line=iteration.number,
             depth=iteration.depth,

@@ -10,7 +10,7 @@ cdef class Prober:
     cdef Position position
     cdef TableTree tree
     cdef int max_pieces
-    cdef u64 hits
+    cdef readonly u64 hits          # probes that found a value
     cdef bint decided_by_capture
     cdef bint can_probe(self) noexcept nogil
     cdef int probe(self) noexcept nogil

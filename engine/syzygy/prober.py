@@ -138,7 +138,3 @@ class Prober:
     def disable(self) -> None:
         """Probe nothing from now on."""
         self.max_pieces = 0
-
-    def hit_count(self) -> int:
-        """Return how many probes found a value."""
-        return self.hits

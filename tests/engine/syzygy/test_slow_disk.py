@@ -22,7 +22,7 @@ def test_a_search_looks_at_the_clock_after_each_probe(tables: Path) -> None:
     search = Search(position, TranspositionTable(1), History(), TimeManager(1, 1), prober=prober)
     search.run(12)
     assert search.was_stopped()
-    assert prober.hit_count() == 1
+    assert prober.hits == 1
     assert search.node_count() < 1024
 
 
