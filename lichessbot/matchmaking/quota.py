@@ -15,7 +15,7 @@ from lichessbot.backoff import doubled
 from lichessbot.config import MatchmakingConfig
 from lichessbot.control.status import Limit
 from lichessbot.errors import RateLimited
-from lichessbot.matchmaking.known_bots import BotGames
+from lichessbot.matchmaking.known_bots import BotGame, BotGames
 from lichessbot.storage.store import Store
 from lichessbot.storage.tables import Table
 from lichessbot.timeouts import Timeouts
@@ -113,11 +113,11 @@ class Quota:
         return f"matchmaking.bot_games_per_day = {most}"
 
     def bot_games_used(self, now_epoch_s: float) -> int:
-        return len(self._bot_games.since(now_epoch_s - self._day_s))
+        return len(self._bot_games_lately(now_epoch_s))
 
     def bot_game_at(self, config: MatchmakingConfig, now_epoch_s: float, expected: int = 0) -> float:
         """Return when the next game against a bot may begin, besides the `expected` ones that are about to."""
-        began = [game.began_at for game in self._bot_games.since(now_epoch_s - self._day_s)]
+        began = [game.began_at for game in self._bot_games_lately(now_epoch_s)]
         free_at = self._room_at([*began, *[now_epoch_s] * expected], self.most_bot_games(config, now_epoch_s))
         return max(now_epoch_s, free_at, self._reported_limit(BOT_GAMES, now_epoch_s).until)
 
@@ -147,8 +147,12 @@ class Quota:
 
     def _own_games(self, now_epoch_s: float) -> list[float]:
         """Return when the games of the last 24 hours that came of our own challenges began, in order."""
+        return [game.began_at for game in self._bot_games_lately(now_epoch_s) if game.by_our_challenge]
+
+    def _bot_games_lately(self, now_epoch_s: float) -> list[BotGame]:
+        """Return the games against bots of the last 24 hours, in order."""
         games = self._bot_games.since(now_epoch_s - self._day_s)
-        return [game.began_at for game in games if game.by_our_challenge]
+        return [game for game in games if self._is_credible(game.began_at, now_epoch_s)]
 
     def _share(self, config: MatchmakingConfig, now_epoch_s: float) -> int:
         """Return how many of the day's bot games are for our own challenges."""

@@ -209,6 +209,13 @@ def test_a_limit_noted_while_the_clock_was_ahead_does_not_outlast_the_error(book
     assert books.quota.most_bot_games(config(), NOW) == 100
 
 
+def test_games_noted_while_the_clock_was_ahead_do_not_outlast_the_error(books: Books) -> None:
+    books.play(NOW + 40 * DAY_S, NOW + 40 * DAY_S)
+    assert books.quota.bot_games_used(NOW) == 0
+    assert books.quota.challenge_at(config(), NOW) == NOW
+    assert books.quota.bot_game_at(config(bot_games_per_day=1), NOW) == NOW
+
+
 def test_challenges_noted_while_the_clock_was_ahead_do_not_keep_later_ones_counted(books: Books) -> None:
     books.quota.count_challenge("ahead", NOW + 40 * DAY_S, is_bot=True)
     for number in range(180):
