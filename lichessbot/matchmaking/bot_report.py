@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from lichessbot.lichess.enums import DeclineReason
-from lichessbot.matchmaking.known_bots import Failure
+from lichessbot.matchmaking.known_bots import Failure, is_credible
 from lichessbot.storage.state_reader import PastDecline, PastGame, Rest
 
 # What a reason says of the bot. `{controls}` and `{variants}` are those of the challenges that it answered so.
@@ -46,7 +46,7 @@ def describe_bot(
         times = _times(len(found), max(decline.declined_at for decline in found))
         yield "declines", f"{_meaning(reason, found)} ({reason}, {times})"
     for rest in sorted(rests, key=lambda it: it.until):
-        if rest.until > now_epoch_s:
+        if rest.until > now_epoch_s and is_credible(rest.until, now_epoch_s):
             until = time.strftime("%Y-%m-%d %H:%M", time.localtime(rest.until))
             kind, _, name = rest.subject.partition(" ")
             yield "rests", f"not challenged to {f'{name} games' if name else kind} until {until}"

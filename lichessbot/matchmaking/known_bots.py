@@ -45,6 +45,9 @@ class _Rule:
 
 _DAY: Final = timedelta(days=1)
 _LONGEST: Final = timedelta(days=30)
+# A rest that would last longer, even by a clock that is some hours wrong, was noted while the clock was ahead, as it
+# may be after a power cut.
+_CREDIBLE_S: Final = (_LONGEST + _DAY).total_seconds()
 _RULES: Final = {
     DeclineReason.LATER: _Rule(_Scope.ANYTHING, timedelta(hours=1)),
     DeclineReason.GENERIC: _Rule(_Scope.ANYTHING, _DAY),
@@ -96,12 +99,13 @@ class Declines:
         subject = _subject(rule.scope, terms)
         failures = self._failures(opponent, subject)
         rest = doubled(rule.rest, failures, _LONGEST)
-        return self._set(opponent, subject, _Rest(now_epoch_s + rest.total_seconds(), failures + 1))
+        return self._set(opponent, subject, _Rest(now_epoch_s + rest.total_seconds(), failures + 1), now_epoch_s)
 
-    def capped(self, opponent: str, until: float) -> float:
+    def capped(self, opponent: str, pause: timedelta, now_epoch_s: float) -> float:
         """Remember that the bot's own quota is used up, which is not a decline; return until when the bot rests."""
+        until = now_epoch_s + pause.total_seconds()
         subject = _Scope.ANYTHING.value
-        return self._set(opponent, subject, _Rest(until, self._failures(opponent, subject)))
+        return self._set(opponent, subject, _Rest(until, self._failures(opponent, subject)), now_epoch_s)
 
     def agreed(self, opponent: str, terms: Terms) -> None:
         """Remember that a game came of it: the next decline counts as the first."""
@@ -109,21 +113,29 @@ class Declines:
             if self._rests.pop((opponent, subject), None) is not None:
                 self._store.delete(Table.RESTS, opponent=opponent, subject=subject)
 
-    def rests_until(self, opponent: str, terms: Terms) -> float:
+    def rests_until(self, opponent: str, terms: Terms, now_epoch_s: float) -> float:
         """Return until when these terms are not proposed to a bot; 0 if they may be."""
-        rests = (self._rests.get((opponent, subject)) for subject in _subjects(terms))
-        return max((rest.until for rest in rests if rest is not None), default=0.0)
+        return max(self._until(opponent, subject, now_epoch_s) for subject in _subjects(terms))
+
+    def _until(self, opponent: str, subject: str, now_epoch_s: float) -> float:
+        rest = self._rests.get((opponent, subject))
+        return rest.until if rest is not None and is_credible(rest.until, now_epoch_s) else 0.0
 
     def _failures(self, opponent: str, subject: str) -> int:
         rest = self._rests.get((opponent, subject))
         return 0 if rest is None else rest.failures
 
-    def _set(self, opponent: str, subject: str, rest: _Rest) -> float:
+    def _set(self, opponent: str, subject: str, rest: _Rest, now_epoch_s: float) -> float:
         """Begin a rest, or go on with an earlier one that is longer; return its end."""
-        earlier = self._rests.get((opponent, subject), rest)
-        self._rests[opponent, subject] = rest = replace(rest, until=max(rest.until, earlier.until))
+        rest = replace(rest, until=max(rest.until, self._until(opponent, subject, now_epoch_s)))
+        self._rests[opponent, subject] = rest
         self._store.replace(Table.RESTS, opponent=opponent, subject=subject, until=rest.until, times=rest.failures)
         return rest.until
+
+
+def is_credible(until: float, now_epoch_s: float) -> bool:
+    """Return whether a rest may last until then."""
+    return until <= now_epoch_s + _CREDIBLE_S
 
 
 def _subject(scope: _Scope, terms: Terms) -> str:

@@ -376,7 +376,7 @@ class Matchmaker:
                 rests_until = self._remember(proposal, Failure.REFUSED)
                 self._log.info("match.refused", **fields, text=error.text, rests_until=rests_until)
             case Refused(pause=pause) if pause is not None:
-                until = self._declines.capped(proposal.opponent, time.time() + pause.total_seconds())
+                until = self._declines.capped(proposal.opponent, pause, time.time())
                 self._log.info("match.capped", **fields, rests_until=clock_time(until, time.time()))
 
     # Slots and quotas

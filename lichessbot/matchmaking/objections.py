@@ -65,7 +65,7 @@ class Objections:
             return "a quota of Lichess or of matchmaking is used up"
         if self._is_barred(it, config):
             return "the opponent is on a block list"
-        if it.is_bot and self._declines.rests_until(it.opponent, it.terms) > now_epoch_s:
+        if it.is_bot and self._declines.rests_until(it.opponent, it.terms, now_epoch_s) > now_epoch_s:
             return "the bot declined such a challenge"
         return None
 

@@ -193,7 +193,7 @@ def _suits(bot: BotUser, match_type: MatchType, terms: Terms, known: Knowledge) 
     return (
         (is_within if most is None else difference <= most)
         and difference >= match_type.opponent_min_rating_difference
-        and known.declines.rests_until(bot.id, terms) <= known.now_epoch_s
+        and known.declines.rests_until(bot.id, terms, known.now_epoch_s) <= known.now_epoch_s
         and _rests_until(bot.id, match_type, terms, known) <= known.now_epoch_s
     )
 

@@ -274,7 +274,7 @@ def test_a_denied_token_says_nothing_of_the_bot_we_challenged(store: Store, erro
     hall.find_a_rival()
     created = hall.outbox.sent[-1]
     hall.lobby.command_answered(CommandFailed(created, error))
-    assert bool(hall.lobby._matchmaker._declines.rests_until("rival", created.terms)) is rests
+    assert bool(hall.lobby._matchmaker._declines.rests_until("rival", created.terms, time.time())) is rests
 
 
 # What a bot that challenges us hears when the day's games are used up

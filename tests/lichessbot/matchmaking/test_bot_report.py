@@ -57,7 +57,8 @@ def test_a_long_list_is_cut() -> None:
 
 
 def test_only_rests_that_last_are_told() -> None:
-    rests = [Rest("anything", NOON + 3600), Rest("speed bullet", NOON + 60), Rest("mode rated", NOON - 1)]
+    noted_ahead = Rest("variant atomic", NOON + 40 * DAY_S)  # longer than any rest
+    rests = [Rest("anything", NOON + 3600), Rest("speed bullet", NOON + 60), Rest("mode rated", NOON - 1), noted_ahead]
     assert list(describe_bot([], [], rests, NOON)) == [
         ("rests", "not challenged to bullet games until 2026-11-20 12:01"),
         ("rests", "not challenged to anything until 2026-11-20 13:00"),

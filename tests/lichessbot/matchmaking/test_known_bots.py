@@ -55,15 +55,15 @@ def test_each_decline_reason_has_its_scope_and_duration(
     declined(declines, reason)
     for terms in (BLITZ, BULLET, CASUAL, CHESS960):
         expected = 0.0 if terms in spared else NOW + hours * HOUR_S
-        assert declines.rests_until("rival", terms) == expected
-    assert declines.rests_until("other", BLITZ) == 0.0
+        assert declines.rests_until("rival", terms, NOW) == expected
+    assert declines.rests_until("other", BLITZ, NOW) == 0.0
 
 
 def test_every_decline_in_a_row_doubles_the_rest_up_to_a_month(declines: Declines) -> None:
     rests = []
     for _ in range(12):
         declined(declines, DeclineReason.LATER)
-        rests.append((declines.rests_until("rival", BLITZ) - NOW) / HOUR_S)
+        rests.append((declines.rests_until("rival", BLITZ, NOW) - NOW) / HOUR_S)
     assert rests[:4] == [1, 2, 4, 8]
     assert rests[-1] == 30 * 24
 
@@ -72,45 +72,53 @@ def test_a_game_makes_the_next_decline_the_first_again(declines: Declines) -> No
     declined(declines, DeclineReason.LATER)
     declined(declines, DeclineReason.LATER)
     declines.agreed("rival", BLITZ)
-    assert declines.rests_until("rival", BLITZ) == 0.0
+    assert declines.rests_until("rival", BLITZ, NOW) == 0.0
     declined(declines, DeclineReason.LATER)
-    assert declines.rests_until("rival", BLITZ) == NOW + HOUR_S
+    assert declines.rests_until("rival", BLITZ, NOW) == NOW + HOUR_S
 
 
 def test_a_capped_bot_rests_until_its_quota_is_free_and_that_is_no_decline(declines: Declines) -> None:
-    declines.capped("rival", NOW + 5 * HOUR_S)
-    assert declines.rests_until("rival", BULLET) == NOW + 5 * HOUR_S
+    declines.capped("rival", timedelta(hours=5), NOW)
+    assert declines.rests_until("rival", BULLET, NOW) == NOW + 5 * HOUR_S
     declined(declines, DeclineReason.LATER, at=NOW + 6 * HOUR_S)
-    assert declines.rests_until("rival", BLITZ) == NOW + 7 * HOUR_S
+    assert declines.rests_until("rival", BLITZ, NOW) == NOW + 7 * HOUR_S
 
 
 def test_a_later_answer_never_shortens_a_rest(declines: Declines) -> None:
     declined(declines, DeclineReason.NO_BOT)
-    assert declines.capped("rival", NOW + HOUR_S) == NOW + 2 * DAY_S
+    assert declines.capped("rival", timedelta(hours=1), NOW) == NOW + 2 * DAY_S
     until = declines.declined("rival", BLITZ, DeclineReason.LATER, ChallengeFilter.FINE, NOW)
-    assert (until, declines.rests_until("rival", BLITZ)) == (NOW + 2 * DAY_S, NOW + 2 * DAY_S)
+    assert (until, declines.rests_until("rival", BLITZ, NOW)) == (NOW + 2 * DAY_S, NOW + 2 * DAY_S)
+
+
+def test_a_rest_noted_while_the_clock_was_ahead_does_not_outlast_the_error(declines: Declines) -> None:
+    """The bot left another alone for as long as the clock had been ahead."""
+    declined(declines, DeclineReason.NO_BOT, at=NOW + 40 * DAY_S)
+    assert declines.rests_until("rival", BLITZ, NOW) == 0.0
+    declined(declines, DeclineReason.LATER)
+    assert declines.rests_until("rival", BLITZ, NOW) == NOW + 2 * HOUR_S, "the second decline in a row"
 
 
 def test_coarse_leaves_the_bot_alone_for_a_day_and_none_remembers_nothing(declines: Declines) -> None:
     declined(declines, DeclineReason.TOO_FAST, ChallengeFilter.NONE)
-    assert declines.rests_until("rival", BLITZ) == 0.0
+    assert declines.rests_until("rival", BLITZ, NOW) == 0.0
     declined(declines, DeclineReason.TOO_FAST, ChallengeFilter.COARSE)
-    assert declines.rests_until("rival", BULLET) == NOW + DAY_S
+    assert declines.rests_until("rival", BULLET, NOW) == NOW + DAY_S
 
 
 def test_rests_and_their_number_survive_a_restart(tmp_path: Path, store: Store, declines: Declines) -> None:
     declined(declines, DeclineReason.TOO_FAST)
-    declines.capped("busy", NOW)
+    declines.capped("busy", timedelta(), NOW)
     store.close()
     again = Store(Database(tmp_path))
     restarted = Declines(again)
-    assert restarted.rests_until("rival", BLITZ) == NOW + DAY_S
+    assert restarted.rests_until("rival", BLITZ, NOW) == NOW + DAY_S
     declined(restarted, DeclineReason.TOO_FAST)
-    assert restarted.rests_until("rival", BLITZ) == NOW + timedelta(days=2).total_seconds()
+    assert restarted.rests_until("rival", BLITZ, NOW) == NOW + timedelta(days=2).total_seconds()
     restarted.agreed("rival", BLITZ)
     again.close()
     third = Store(Database(tmp_path))
-    assert Declines(third).rests_until("rival", BLITZ) == 0.0
+    assert Declines(third).rests_until("rival", BLITZ, NOW) == 0.0
     third.close()
 
 

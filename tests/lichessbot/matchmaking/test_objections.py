@@ -23,7 +23,7 @@ def objections(
 ) -> list[str | None]:
     """Why a rematch and a rechallenge are not sent, where `challenge` blocks two opponents."""
     config = Config.model_validate({"challenge": {"block_list": ["robot", "anna"]}, "matchmaking": keys})
-    declines: Any = SimpleNamespace(rests_until=lambda user, terms: rests_until)
+    declines: Any = SimpleNamespace(rests_until=lambda user, terms, now: rests_until)
     terms = Terms(Variant.STANDARD, ExactClock(180, 2), rated=True, colour=Colour.WHITE)
     it, now = Proposal(opponent, terms, is_bot=is_bot), Snapshot(config, "testbot", **(snapshot or {}))
     them = Objections(QUOTA, LISTS, declines)
