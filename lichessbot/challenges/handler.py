@@ -155,9 +155,9 @@ class ChallengeHandler:
 
     def _history(self, challenge: Challenge, snapshot: Snapshot) -> ChallengerHistory:
         config, user_id = snapshot.config.challenge, challenge.challenger.id
-        since = time.time() - (config.recent_bot_challenge_age or 0)
+        age_s, now_s = config.recent_bot_challenge_age or 0, time.time()
         return ChallengerHistory(
-            recent=self._store.challenges.accepted_since(user_id, since),
+            recent=self._store.challenges.accepted_lately(user_id, age_s, now_s),
             rematches=self._store.times_done(challenge.rematch_of or "", LimitedAction.REMATCH),
             listed_on=self._lists.naming(user_id, config.block_lists),
             is_blocked=user_id in self._lists.blocked,

@@ -159,9 +159,8 @@ class _Present:
         name, config = inquiry.challenger.name.lower(), self._config.challenge
         if not name:
             return NO_HISTORY
-        since = time.time() - (config.recent_bot_challenge_age or 0)
         return ChallengerHistory(
-            recent=self._records.accepted_since(name, since),
+            recent=self._records.accepted_lately(name, config.recent_bot_challenge_age or 0, time.time()),
             rematches=0,
             listed_on=listed_on(self._records, name, config.block_lists),
             is_blocked=self._records.is_blocked(name),

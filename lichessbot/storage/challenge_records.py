@@ -93,7 +93,8 @@ class ChallengeRecords:
         """Return the challenges that came last, the newest last."""
         return list(islice(reversed(self._entries.values()), limit))[::-1]
 
-    def accepted_since(self, challenger: str, moment: float) -> int:
-        """Return how many challenges of that player were accepted since the wall time `moment`."""
+    def accepted_lately(self, challenger: str, age_s: float, now_s: float) -> int:
+        """Return how many challenges of that player, at most so old, were accepted; `now_s` is wall time."""
         theirs = (entry for entry in self._entries.values() if entry.challenger == challenger)
-        return sum(entry.answer is ChallengeOutcome.ACCEPTED and entry.received_at >= moment for entry in theirs)
+        lately = (entry for entry in theirs if now_s - age_s <= entry.received_at <= now_s)
+        return sum(entry.answer is ChallengeOutcome.ACCEPTED for entry in lately)

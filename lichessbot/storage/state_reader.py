@@ -102,10 +102,10 @@ class StateReader:
         rows = self._read(f"{challenge_records.SELECT} ORDER BY received_at DESC LIMIT ?", limit)
         return [ChallengeRecord.of_row(row) for row in rows]
 
-    def accepted_since(self, challenger: str, moment: float) -> int:
-        """Return how many challenges of that player were accepted since the wall time `moment`."""
-        query = "SELECT count(*) FROM challenges WHERE challenger = ? AND answer = ? AND received_at >= ?"
-        ((count,),) = self._read(query, challenger, ChallengeOutcome.ACCEPTED, moment) or [(0,)]
+    def accepted_lately(self, challenger: str, age_s: float, now_s: float) -> int:
+        """Return how many challenges of that player, at most so old, were accepted; `now_s` is wall time."""
+        query = "SELECT count(*) FROM challenges WHERE challenger = ? AND answer = ? AND received_at BETWEEN ? AND ?"
+        ((count,),) = self._read(query, challenger, ChallengeOutcome.ACCEPTED, now_s - age_s, now_s) or [(0,)]
         return int(count)
 
     def our_rating(self, variant: str, speed: str) -> int | None:

@@ -33,9 +33,10 @@ def test_challenges_survive_a_restart_with_their_latest_outcome(tmp_path: Path) 
         again = book.get("one")
         assert again.answer is ChallengeOutcome.ACCEPTED
         assert (again.is_bot, again.has_clock) == (True, True)
-        assert book.accepted_since("rival", now - 50) == 1
-        assert book.accepted_since("rival", now - 150) == 2
-        assert book.accepted_since("other", 0) == 0
+        assert book.accepted_lately("rival", 50, now) == 1
+        assert book.accepted_lately("rival", 150, now) == 2
+        assert book.accepted_lately("rival", 150, now - 50) == 1, "the clock was ahead"
+        assert book.accepted_lately("other", now, now) == 0
         assert book.get("four") is None
 
 

@@ -58,7 +58,8 @@ def test_players_are_read_as_the_daemon_recorded_them(records: StateReader) -> N
 def test_challenges_to_us_are_read(records: StateReader) -> None:
     assert (records.challenge("older000"), records.challenge("unknown0")) == (OLDER, None)
     assert records.latest_challenges(1) == [NEWER]
-    assert [records.accepted_since("ada", moment) for moment in (10.0, 10.5)] == [1, 0], "not the one declined"
+    accepted = [records.accepted_lately("ada", 10.0, now) for now in (9.5, 10.0, 20.0, 20.5)]
+    assert accepted == [0, 1, 1, 0], "not the one declined"
     assert (records.our_rating("standard", "blitz"), records.our_rating("standard", "bullet")) == (2010, None)
 
 
@@ -80,7 +81,7 @@ def test_the_file_itself_is_described(records: StateReader) -> None:
 
 def everything(records: StateReader) -> list[object]:
     players = [records.is_blocked("ada"), *records.player_lists(), *records.players()]
-    challenges = [records.challenge("older000"), *records.latest_challenges(9), records.accepted_since("ada", 0.0)]
+    challenges = [records.challenge("older000"), *records.latest_challenges(9), records.accepted_lately("ada", 20, 20)]
     ours = [*records.games_by_our_challenges("ada"), *records.declines("ada"), *records.rests("ada")]
     file = [records.our_rating("standard", "blitz"), *records.running_games(), records.schema(), *records.tables()]
     return [*players, *challenges, *ours, *file]
