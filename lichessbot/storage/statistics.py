@@ -155,7 +155,6 @@ _SUBJECTS: Final[Mapping[str, Callable[[GameRecord], str]]] = {
     "colour": lambda game: game.colour,
     "level": lambda game: "" if game.level is None else str(game.level),
     "opening": lambda game: f"{game.eco} {game.opening}".strip(),
-    "opponent": lambda game: game.opponent,
 }
 
 
@@ -168,6 +167,8 @@ def aggregate(
 ) -> Statistics:
     """Return the statistics of these games, oldest first, and of the rows of the queries above."""
     finished = [game for game in games if game.result is not None]
+    latest_names = {game.opponent_id: game.opponent for game in games if game.opponent_id}  # titles are won and lost
+    opponent = {"opponent": lambda game: latest_names.get(game.opponent_id, game.opponent)}
     by_source: dict[str, list[MoveUse]] = {}
     by_phase: dict[int, list[MoveUse]] = {}
     for use in (MoveUse(*row) for row in uses):
@@ -178,7 +179,7 @@ def aggregate(
         last_at=games[-1].began_at if games else None,
         score=_score(finished),
         without_result=len(games) - len(finished),
-        groups={subject: _by(finished, name) for subject, name in _SUBJECTS.items()},
+        groups={subject: _by(finished, name) for subject, name in {**_SUBJECTS, **opponent}.items()},
         endings=_by(finished, lambda game: game.status),
         ratings=_ratings(games),
         sources=sorted(map(SourceUse.of, by_source, by_source.values()), key=lambda use: (-use.moves, use.source)),

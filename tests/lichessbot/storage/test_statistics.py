@@ -51,6 +51,12 @@ def test_of_subjects_with_as_many_games_the_first_by_name_comes_first() -> None:
     assert list(found.groups["opponent"]) == ["Bob", "Ada", "Cid"]
 
 
+def test_an_opponent_with_a_new_title_is_counted_as_one_by_its_latest_name() -> None:
+    names = (("FM Ada", "ada"), ("Bob", ""), ("IM Ada", "ada"), ("Bob", ""))
+    games = [game(it, Result.WON, opponent=name, opponent_id=id_) for it, (name, id_) in enumerate(names)]
+    assert aggregate(games).groups["opponent"] == {"Bob": Score(2), "IM Ada": Score(2)}
+
+
 def test_only_games_at_a_level_are_counted_by_level() -> None:
     games = [game(1, Result.WON, level=1500), game(2, Result.LOST, level=1500), game(3, Result.WON)]
     assert aggregate(games).groups["level"] == {"1500": Score(1, 0, 1)}

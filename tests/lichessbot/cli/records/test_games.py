@@ -51,7 +51,8 @@ def fill(folder: Path, games: int = 3) -> None:
             began = GAME.began_at + number * 3600
             record = replace(GAME, id=f"game{number:04d}", joined_at=began, started_at=began, our_rating=2000 + number)
             if number < games:
-                record = replace(record, result=Result.WON, speed=("bullet", "rapid")[number % 2], opponent="Ada")
+                record = replace(record, result=Result.WON, speed=("bullet", "rapid")[number % 2])
+                record = replace(record, opponent="Ada", opponent_id="ada")
             statements = game_records.begun(record), game_records.ended(record), game_records.named(record)
             file.write([*statements, game_records.played(record.id, MOVES)])
         file.write([("INSERT INTO declines VALUES ('ada', '3+2 rated standard', 'later', 0.0)", [()])])
@@ -157,7 +158,7 @@ def test_ratings_are_plotted(tmp_path: Path, asked: Asked) -> None:
 
 def test_stats_are_written_as_json_and_csv(tmp_path: Path, asked: Asked) -> None:
     fill(tmp_path)
-    figures = json.loads(asked("stats", "--json", "opponent=karl")[1])
+    figures = json.loads(asked("stats", "--json", "opponent=karl,ada")[1])
     assert figures["score"] == {"won": 2, "drawn": 0, "lost": 1}
     assert figures["drops"][0]["next_cp"] == -310
     rows = list(csv.DictReader(io.StringIO(asked("stats", "--csv")[1])))
