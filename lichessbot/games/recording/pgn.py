@@ -65,6 +65,8 @@ def _headers(record: GameRecord, site: str) -> dict[str, str]:
             headers[f"{side}Level"] = str(record.level)
         if rating is not None:
             headers[f"{side}Elo"] = str(rating)
+        if record.rating_diff is not None and side.lower() == record.colour:
+            headers[f"{side}RatingDiff"] = f"{record.rating_diff:+d}"
         if title:
             headers[f"{side}Title"] = title
     if record.eco:

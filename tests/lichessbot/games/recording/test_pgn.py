@@ -1,5 +1,6 @@
 """PGN of finished games, read back by python-chess."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from lichessbot.config import Config
 from lichessbot.control.status import Faults
 from lichessbot.games.actions import GameOver
 from lichessbot.games.recording.archive import GameArchive
+from lichessbot.games.recording.pgn import pgn_of
 from lichessbot.lichess.enums import Colour, GameStatus
 from tests.lichessbot.games.recording.recorded import GAME, Recording
 from tests.time_zone import FAR_EAST, in_time_zone
@@ -54,6 +56,17 @@ def test_the_event_names_what_lichess_rates_the_game_by_and_its_arena(facts: dic
     recording = Recording(**facts)
     recording.full("e2e4 e7e5")
     assert recording.read().headers["Event"] == event
+
+
+@pytest.mark.parametrize(("white", "diff", "header"), [(True, 4, "+4"), (False, -11, "-11"), (True, 0, "+0")])
+def test_our_rating_change_is_written_once_it_is_recorded(white: bool, diff: int, header: str) -> None:
+    recording = Recording(white=white)
+    recording.full("e2e4")
+    whole = recording.finished()
+    text = pgn_of(replace(whole.record, rating_diff=diff), whole.moves, "https://lichess.org")
+    assert [line for line in text.splitlines() if "Diff" in line] == [
+        f'[{"White" if white else "Black"}RatingDiff "{header}"]'
+    ]
 
 
 def test_each_seen_ply_has_the_clock_of_its_side() -> None:
