@@ -49,7 +49,7 @@ from lichessbot.lichess.odds import handicap_of
 from lichessbot.log import counted, inert, silenced
 from lichessbot.matchmaking.bot_report import describe_bot
 from lichessbot.storage.challenge_records import ChallengeOutcome
-from lichessbot.storage.database import FILE_NAME, in_use
+from lichessbot.storage.database import FILE_NAME, in_use, older_than_ours
 from lichessbot.storage.game_filter import game_id
 from lichessbot.storage.state_reader import StateReader
 from lichessbot.timeouts import Timeouts
@@ -124,6 +124,14 @@ class Inquiry:
         return f"{self.mode} {control} ({self.speed}) {self.variant}, from {self.challenger}"
 
 
+def _records(folder: Path) -> StateReader:
+    """Return the records; writes a note if there are some, but nothing can be read of them yet."""
+    if older_than_ours(folder):
+        file = folder / FILE_NAME
+        _write(f"note: {file} is of an older version and was not read; the next `lichessbot run` converts it")
+    return StateReader(folder)
+
+
 def _activity(folder: Path) -> Activity | None:
     """Return what the running daemon does about new games; None if it does not answer."""
     with suppress(NoDaemon, NoAnswer):
@@ -135,13 +143,13 @@ def _activity(folder: Path) -> Activity | None:
 class _Present:
     """What the state folder says of the present."""
 
-    def __init__(self, folder: Path, config: Config, playable: tuple[Variant, ...]) -> None:
-        self._records = StateReader(folder)
+    def __init__(self, records: StateReader, config: Config, playable: tuple[Variant, ...]) -> None:
+        self._records = records
         self._config = with_playable_variants(config, playable)
         self._playable = playable
-        self.in_use = in_use(folder)
+        self.in_use = in_use(records.folder)
         """Whether the daemon runs."""
-        self._activity = _activity(folder) if self.in_use else None
+        self._activity = _activity(records.folder) if self.in_use else None
 
     def snapshot(self) -> Snapshot:
         return Snapshot(
@@ -242,9 +250,9 @@ def explain_command(
     if challenge is None and bot is None and not lengths:
         raise click.UsageError("expected CHALLENGE, --bot, or one of --clock, --days and --unlimited")
     if bot is not None:
-        return ExitCode.OK if _explain_bot(StateReader(loaded.state_dir), bot) else ExitCode.FAILED
+        return ExitCode.OK if _explain_bot(_records(loaded.state_dir), bot) else ExitCode.FAILED
     if challenge is not None:
-        known = _explain_past(StateReader(loaded.state_dir), challenge)
+        known = _explain_past(_records(loaded.state_dir), challenge)
         return ExitCode.OK if known else ExitCode.FAILED
     who = replace(challenger or Challenger(is_bot=False, rating=INITIAL_RATING), name=name or "")
     if who.name and who.is_anonymous:
@@ -263,7 +271,7 @@ def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry) -> None:
     with silenced():
         asks = inquiry.variant != Variant.STANDARD  # which every engine plays, or the daemon would not run
         playable, faults = playable_now(loaded.config, _TIMEOUTS) if asks else (tuple(Variant), [])
-    present = _Present(loaded.state_dir, loaded.config, playable)
+    present = _Present(_records(loaded.state_dir), loaded.config, playable)
     snapshot, our_rating = present.snapshot(), present.our_rating(inquiry)
     _write(f"challenge: {inquiry}")
     _write(f"now: {_state(snapshot, runs=present.in_use)}")

@@ -338,6 +338,13 @@ def test_records_that_cannot_be_read_are_one_line(ask: Asked, tmp_path: Path) ->
     assert "are of a newer version" in ask.complaint
 
 
+def test_records_of_an_older_version_are_told_as_not_read(ask: Asked, tmp_path: Path) -> None:
+    """The answer may differ: who is blocked is unknown."""
+    with closing(Database(tmp_path / "state", MIGRATIONS[:-1])) as file:
+        file.write([("INSERT INTO blocked_players (id, blocked_at) VALUES ('pest', 1)", [()])])
+    assert "is of an older version and was not read" in ask("--name", "Pest", "--clock", "3+0")["note"]
+
+
 def test_an_address_that_is_none_is_an_unknown_challenge(ask: Asked) -> None:
     assert "challenge http://[x is unknown" in ask("http://[x")["note"]
     assert ask.code == 1
