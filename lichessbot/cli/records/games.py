@@ -19,7 +19,7 @@ import click
 
 from lichessbot.cli.options import config_option, records_folder
 from lichessbot.cli.records.filtered_games import FilteredGames
-from lichessbot.cli.records.text import clock_text, games_in_words, glyphs, move_number, plot, table
+from lichessbot.cli.records.text import clock_text, games_in_words, glyphs, move_number, plot, table, terms_text
 from lichessbot.errors import ExitCode
 from lichessbot.log import inert
 from lichessbot.storage import statistics
@@ -144,16 +144,13 @@ def _write_scores(found: Statistics, out: IO[str]) -> None:
 
 
 def _cells(game: GameRecord) -> Sequence[str]:
-    mode = "rated" if game.rated else "casual"
-    variant = "" if game.variant in ("standard", "") else f" {game.variant}"
-    level = "" if game.level is None else f" level {game.level}"
     return (
         game.id,
         time.strftime("%Y-%m-%d %H:%M", time.localtime(game.began_at)),
         game.opponent,
         _number(game.opponent_rating, ".0f"),
         game.colour,
-        f"{game.time_control} {mode}{variant}{level}" if game.speed else "",
+        terms_text(game) if game.speed else "",
         game.result or "",
         game.status,
         _number(game.plies or None),

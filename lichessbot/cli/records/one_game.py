@@ -10,6 +10,7 @@ import click
 from engine.facade import InvalidFen, InvalidMove, InvalidVariant
 from lichessbot.cli.options import records_folder
 from lichessbot.cli.records.filtered_games import FilteredGames
+from lichessbot.cli.records.text import terms_text
 from lichessbot.errors import ExitCode
 from lichessbot.games.recording.pgn import board_of
 from lichessbot.lichess.enums import player_label
@@ -37,10 +38,10 @@ def recorded_game(game: str, config_file: Path | None) -> tuple[FilteredGames, G
 
 def heading(record: GameRecord, moves: Sequence[MoveRecord]) -> Iterator[str]:
     """Yield who played, how it ended, and the opening."""
-    mode, began = "rated" if record.rated else "casual", time.strftime("%Y-%m-%d", time.localtime(record.began_at))
+    began = time.strftime("%Y-%m-%d", time.localtime(record.began_at))
     opponent = player_label(record.opponent, rating=record.opponent_rating)
     end = f"{record.result or 'no result'}, {record.status}" if record.status else "running, or its end is unknown"
-    game = f"{record.time_control} {mode}, as {record.colour} against {opponent}, {began}"
+    game = f"{terms_text(record)}, as {record.colour} against {opponent}, {began}"
     yield f"game {record.id}: {game}: {end}, {counted(len(moves), 'ply', 'plies')}"
     if record.opening:
         yield f"opening: {record.eco} {record.opening}"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TextIO
 
 from lichessbot.log import inert
+from lichessbot.storage.game_records import GameRecord
 
 _PLOT_HEIGHT: Final = 8
 _PLOT_WIDTH: Final = 60
@@ -52,6 +53,14 @@ def move_number(ply: int, initial_fen: str) -> str:
     first = max(1, int(numbers[1])) if len(numbers) > 1 else 1
     moves, is_black = divmod(ply - 1 + (side == ["b"]), 2)
     return f"{first + moves}{'...' if is_black else '.'}"
+
+
+def terms_text(game: GameRecord) -> str:
+    """Return for example `3+2 rated`, or `3+2 casual atomic level 1500`; the level is ours."""
+    mode = "rated" if game.rated else "casual"
+    variant = "" if game.variant in ("standard", "") else f" {game.variant}"
+    level = "" if game.level is None else f" level {game.level}"
+    return f"{game.time_control} {mode}{variant}{level}"
 
 
 def games_in_words(count: int) -> str:

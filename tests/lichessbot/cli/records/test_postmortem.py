@@ -54,6 +54,11 @@ def test_the_move_that_lost_is_named_with_what_a_deeper_look_says(told: Asked) -
     assert "; the move played is -" in lines[-1]
 
 
+def test_the_variant_is_named(told: Asked) -> None:
+    _, lines, _ = told(BLUNDER[:2], variant="crazyhouse")
+    assert lines[0].startswith("game game0001: 3+2 rated crazyhouse, as white against BOT Karl (1900), ")
+
+
 def test_a_game_without_a_known_end_may_still_be_played(told: Asked) -> None:
     _, lines, _ = told(BLUNDER[:2], status="", result=None)
     assert lines[0].endswith(": running, or its end is unknown, 2 plies")
