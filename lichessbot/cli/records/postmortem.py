@@ -116,7 +116,8 @@ def _facts(record: GameRecord, moves: Sequence[MoveRecord]) -> Iterator[str]:
         curve = _curve(scores)
         yield f"our evaluation: {curve}{score_text(scores[0])} at first, {score_text(scores[-1])} at last"
     counts = {source: sum(move.source == source for move in ours) for source in dict.fromkeys(it.source for it in ours)}
-    yield "our moves: " + ", ".join(f"{count} {source or 'not seen'}" for source, count in counts.items())
+    if counts:
+        yield "our moves: " + ", ".join(f"{count} {source or 'not seen'}" for source, count in counts.items())
     clocks = [(move.clock_ms, record.is_ours(move.ply)) for move in moves[-2:] if move.clock_ms is not None]
     if clocks:
         shown = (f"{'ours' if own else 'theirs'} {clock_text(ms)}" for ms, own in clocks[::-1])

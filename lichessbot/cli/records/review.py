@@ -23,7 +23,7 @@ from lichessbot.errors import EngineError, ExitCode, StateError
 from lichessbot.games.review.analysis import NODES, analyse, review_engine
 from lichessbot.games.review.review import Mistake, Review, review_of
 from lichessbot.lichess.enums import Colour
-from lichessbot.log import inert, silenced
+from lichessbot.log import counted, inert, silenced
 from lichessbot.storage.database import write_beside
 from lichessbot.storage.game_records import GameRecord, MoveRecord
 from lichessbot.storage.reviews import ReviewRecord, reviewed
@@ -76,7 +76,7 @@ def _kept(records: FilteredGames, record: GameRecord, moves: Sequence[MoveRecord
 
 def _made(records: FilteredGames, record: GameRecord, moves: Sequence[MoveRecord], nodes: int) -> Review:
     """Review the game and keep the review, if possible. Raises EngineError."""
-    sys.stderr.write(f"no such review yet: our engine looks at {len(moves) + 1} positions ...\n")
+    sys.stderr.write(f"no such review yet: our engine looks at {counted(len(moves) + 1, 'position')} ...\n")
     with silenced(), closing(review_engine(record.id, Timeouts())) as engine:
         made = analyse(record, moves, engine, nodes)
     _keep(records, made)

@@ -91,6 +91,7 @@ def test_a_loss_on_time_is_told_apart_from_a_lost_position(told: Asked) -> None:
 def test_a_game_that_we_did_not_start_was_not_lost_by_the_position(told: Asked) -> None:
     _, lines, _ = told([], status="noStart")
     assert "cause: our first move was not made in time, not by the position" in lines
+    assert not any(line.startswith("our moves:") for line in lines)
 
 
 def test_a_game_that_the_opponent_claimed_was_not_lost_on_time(told: Asked) -> None:

@@ -56,6 +56,12 @@ def test_the_page_shows_both_players_the_chances_and_every_mistake(tmp_path: Pat
     assert lines[24].endswith("allows mate in 1")
 
 
+def test_a_game_without_moves_has_one_position(asked: Asked) -> None:
+    _, lines, errors = asked("--nodes", "100", moves=[])
+    assert lines[0].endswith(", 0 plies")
+    assert errors == "no such review yet: our engine looks at 1 position ...\n"
+
+
 def test_a_game_of_one_ply_has_no_plural(asked: Asked) -> None:
     _, lines, _ = asked(moves=MOVES[:1])
     assert lines[0].endswith(", 1 ply")
