@@ -129,6 +129,7 @@ def take_over(path: Path, damaged: Path) -> list[str]:
 
 
 def _attach(connection: sqlite3.Connection, damaged: Path) -> None:
+    connection.execute("PRAGMA writable_schema = ON")  # else SQLite reads nothing of a file whose end is missing
     try:
         connection.execute("ATTACH ? AS damaged", (_to_read(damaged) if _has_log(damaged) else _as_is(damaged),))
     except sqlite3.OperationalError:  # without the rows that are only in the write-ahead log

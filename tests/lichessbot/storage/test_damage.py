@@ -1,5 +1,6 @@
 """A state file that is damaged: found when it is used or looked for, and replaced with what is intact."""
 
+import os
 import re
 import sqlite3
 from contextlib import closing
@@ -46,10 +47,29 @@ def test_a_damaged_file_is_replaced_by_a_new_one_with_its_intact_tables(
     assert recorded(tmp_path) == [*intact, "new"]
 
 
-def damage_moves(file: Database) -> bytes:
-    """Write a table of many pages, damage one of them, and return the file's bytes."""
+def put_moves(file: Database) -> None:
+    """Write a table of many pages."""
     move = "INSERT INTO moves (game_id, ply, move) VALUES (?, ?, ?)"
     file.write([(move, [(f"game{number:04}", 0, "e2e4" * 100) for number in range(100)])])
+
+
+def test_of_a_file_that_was_cut_the_tables_before_the_cut_are_taken_over(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As by a copy that did not end. All was lost, such as who is blocked."""
+    with closing(Database(tmp_path)) as file:
+        put(file, "before")
+        put_moves(file)
+    os.truncate(file.path, file.path.stat().st_size - 8192)
+    with closing(Database(tmp_path)) as file:
+        assert ids(file) == ["before"]
+        assert file.read("SELECT * FROM moves") == []
+    assert " lost=moves " in caplog.text
+
+
+def damage_moves(file: Database) -> bytes:
+    """Write a table of many pages, damage one of them, and return the file's bytes."""
+    put_moves(file)
     file.close()
     (at,) = re.finditer(b"game0050", file.path.read_bytes())
     with file.path.open("r+b") as bytes_:
