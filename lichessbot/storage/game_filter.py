@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from lichessbot.storage.game_records import Result
 
 _ID: Final = re.compile(r"([A-Za-z0-9]{8})(?:[A-Za-z0-9]{4})?")
+_TITLE: Final = re.compile(r"^[a-z]{2,3} +")  # as `lichessbot stats` shows it; names have no spaces
 _AGO: Final = re.compile(r"(\d{1,5})([hdw])")
 _SECONDS: Final = {"h": 3600, "d": 86400, "w": 7 * 86400}
 BEGAN: Final = "coalesce(started_at, joined_at)"  # as GameRecord.began_at
@@ -79,7 +80,7 @@ def _one_of(column: str, known: Sequence[str]) -> Callable[[str, str, float], Ga
 
 
 def _opponent(key: str, value: str, now: float) -> GameFilter:
-    names = tuple(name.lower() for name in value.split(","))
+    names = tuple(_TITLE.sub("", name.strip().lower()) for name in value.split(","))
     if not all(names):
         raise ValueError(f"{key}: expected a player's name, or several with commas between, found {value!r}")
     # Games of versions before these records have a name with a title and no id.

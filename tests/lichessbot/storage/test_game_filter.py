@@ -74,6 +74,10 @@ def test_words_narrow_the_games_down_together(games: sqlite3.Connection, words: 
     assert "".join(found[-1] for (found,) in rows) == numbers
 
 
+def test_an_opponent_may_be_named_with_title_as_the_statistics_do() -> None:
+    assert GameFilter.parse(["opponent=BOT Maia1, wim Karl"]) == GameFilter.parse(["opponent=maia1,karl"])
+
+
 @pytest.mark.parametrize(
     ("word", "problem"),
     [
