@@ -7,8 +7,8 @@ people report. Games against humans are not limited here. Times are seconds sinc
 import bisect
 import math
 import re
-from collections import deque
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Final
 
 from lichessbot.backoff import doubled
@@ -26,6 +26,7 @@ _CHALLENGES: Final = "challenge"
 _CHALLENGE_CREDITS: Final = 180
 _COST_OF_A_BOT: Final = 1
 _COST_OF_A_HUMAN: Final = 5
+_MOST_SENT: Final = 1000  # remembered, more than in a day: the clock may be ahead for a moment
 _AT_ONCE: Final = 2  # games of our own that may follow each other: a pair
 # After this many days without another answer that names the number of bot games, the assumed one is tried again.
 _DAYS_TOLD: Final = 7
@@ -55,7 +56,7 @@ class Quota:
         self._refusals = 0
         self._reported = {name: _ReportedLimit(most, until) for name, most, until in store.remembered(Table.LIMITS)}
         sent = store.remembered(Table.SENT_CHALLENGES)
-        self._sent = deque(sorted((float(at), int(cost)) for _, at, cost in sent))
+        self._sent = sorted((float(at), int(cost)) for _, at, cost in sent)
         self._known = {str(challenge_id) for challenge_id, _, _ in sent}
 
     # What happened
@@ -68,6 +69,7 @@ class Quota:
         self._refusals = 0
         cost = _COST_OF_A_BOT if is_bot else _COST_OF_A_HUMAN
         bisect.insort(self._sent, (now_epoch_s, cost))     # the clock may have been set back
+        del self._sent[:-_MOST_SENT]
         self._store.add(Table.SENT_CHALLENGES, id=challenge_id, sent_at=now_epoch_s, cost=cost)
 
     def rate_limited(self, error: RateLimited, now_epoch_s: float) -> None:
@@ -178,9 +180,8 @@ class Quota:
 
     def _sent_lately(self, now_epoch_s: float) -> list[tuple[float, int]]:
         """Return when the challenges of the last day were sent, in order, and what they cost."""
-        while self._sent and self._sent[0][0] <= now_epoch_s - self._day_s:
-            self._sent.popleft()
-        return [it for it in self._sent if self._is_credible(it[0], now_epoch_s)]
+        lately = bisect.bisect_right(self._sent, now_epoch_s - self._day_s, key=itemgetter(0))
+        return [it for it in self._sent[lately:] if self._is_credible(it[0], now_epoch_s)]
 
     def limits(self, config: MatchmakingConfig, now_epoch_s: float) -> tuple[Limit, ...]:
         """Return what is used up, for the operator; of our own challenges, one to a human counts as five."""

@@ -216,6 +216,13 @@ def test_games_noted_while_the_clock_was_ahead_do_not_outlast_the_error(books: B
     assert books.quota.bot_game_at(config(bot_games_per_day=1), NOW) == NOW
 
 
+def test_a_clock_that_is_ahead_for_a_moment_makes_no_challenge_forgotten(books: Books) -> None:
+    for number in range(180):
+        books.quota.count_challenge(f"sent{number}", NOW + number, is_bot=True)
+    assert books.quota.challenge_at(config(), NOW + 2 * DAY_S) == NOW + 2 * DAY_S
+    assert books.quota.challenge_at(config(), NOW + HOUR_S) == NOW + DAY_S
+
+
 def test_challenges_noted_while_the_clock_was_ahead_do_not_keep_later_ones_counted(books: Books) -> None:
     books.quota.count_challenge("ahead", NOW + 40 * DAY_S, is_bot=True)
     for number in range(180):
