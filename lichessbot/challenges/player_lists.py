@@ -114,12 +114,12 @@ class PlayerLists:
 
 
 def listed_on(records: StateReader, user_id: str, sources: Sequence[str]) -> str | None:
-    """Return the first of these lists that names the player now, as recorded; None if none does.
+    """Return the first of these lists that names the player now; None if none does.
 
-    A file of which no version is recorded is read. Raises StateError.
+    Files are read. A list on the web, and a file that cannot be read, is as recorded last. Raises StateError.
     """
     recorded = records.player_lists()
-    listings = ((it, recorded.get(it) or _list_in(it)) for it in sources)
+    listings = ((it, _list_in(it) or recorded.get(it)) for it in sources)
     return next((it for it, listing in listings if listing is not None and listing.has(user_id, time.time())), None)
 
 

@@ -13,10 +13,19 @@ from queue import SimpleQueue
 
 import pytest
 
-from lichessbot.challenges.player_lists import LONGEST_LIST_BYTES, Fetcher, ListFile, ListUnusable, PlayerLists, parse
+from lichessbot.challenges.player_lists import (
+    LONGEST_LIST_BYTES,
+    Fetcher,
+    ListFile,
+    ListUnusable,
+    PlayerLists,
+    listed_on,
+    parse,
+)
 from lichessbot.inbox import Inbox
 from lichessbot.storage.database import Database
 from lichessbot.storage.player_list import PlayerList
+from lichessbot.storage.state_reader import StateReader
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
@@ -257,6 +266,17 @@ def test_what_is_no_file_with_names_is_refused_at_once(tmp_path: Path) -> None:
     for name in ("missing", "pipe", "long", "page", "."):
         with pytest.raises(ListUnusable):
             ListFile(str(tmp_path / name), TIMEOUTS).fetch()
+
+
+def test_commands_read_a_file_anew_and_else_take_the_recorded_version(tmp_path: Path) -> None:
+    file = tmp_path / "blocked.txt"
+    with closing(Store(Database(tmp_path))) as store:
+        store.note_player_list(PlayerList(str(file), frozenset({"villain"})))
+    records = StateReader(tmp_path)
+    assert listed_on(records, "villain", [str(file)]) == str(file), "the file is missing"
+    file.write_text("rival\n")
+    assert listed_on(records, "villain", [str(file)]) is None
+    assert listed_on(records, "rival", [str(file)]) == str(file)
 
 
 def test_threads_that_are_refused_for_long_fill_no_log(
