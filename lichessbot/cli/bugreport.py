@@ -24,7 +24,7 @@ import click
 from engine.facade import describe_build
 from lichessbot import __version__
 from lichessbot.cli.check import Check
-from lichessbot.cli.options import config_option, records_folder
+from lichessbot.cli.options import OWNER_ONLY, config_option, records_folder, write_whole
 from lichessbot.config import Config, LoadedConfig, dumped, load_config
 from lichessbot.config.credentials import (
     HIDDEN,
@@ -41,7 +41,6 @@ from lichessbot.storage.state_reader import StateReader
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.machine import Machine
 
-_OWNER_ONLY: Final = 0o600
 _PACKAGES: Final = ("berserk", "requests", "urllib3", "pydantic", "PyYAML", "click", "rich", "Cython")
 _LONGEST_LOG_BYTES: Final = 1 << 20
 _JOURNAL_LINES: Final = 5000
@@ -121,8 +120,10 @@ def bugreport_command(
         "log.txt": redact.log(_log(log_file, unit)),
         "records.txt": _records(loaded),
     }
-    size = _write(output, {name: redact.text(text) for name, text in texts.items()}, force=force)
-    sys.stdout.write(f"{output}: {', '.join(texts)}; {size / 1024:.0f} KiB\nLook through it before you send it.\n")
+    archive = _archive(output.stem, {name: redact.text(text) for name, text in texts.items()})
+    write_whole(output, archive, OWNER_ONLY)
+    size = f"{len(archive) / 1024:.0f} KiB"
+    sys.stdout.write(f"{output}: {', '.join(texts)}; {size}\nLook through it before you send it.\n")
     return ExitCode.OK
 
 
@@ -280,15 +281,9 @@ def _records(loaded: LoadedConfig | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _write(path: Path, texts: Mapping[str, str], *, force: bool) -> int:
-    """Write the archive, for the owner's eyes only. Return its size in bytes. Raises ConfigError."""
-    try:
-        if force:
-            path.unlink(missing_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
-    except OSError as error:
-        raise ConfigError([f"{path}: cannot be written: {error.strerror}"]) from error
-    with os.fdopen(descriptor, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+def _archive(folder: str, texts: Mapping[str, str]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in texts.items():
-            archive.writestr(f"{path.stem}/{name}", text)
-    return path.stat().st_size
+            archive.writestr(f"{folder}/{name}", text)
+    return content.getvalue()

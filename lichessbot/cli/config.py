@@ -2,13 +2,12 @@
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Final
 
 import click
 
-from lichessbot.cli.options import config_option
+from lichessbot.cli.options import OWNER_ONLY, config_option, write_whole
 from lichessbot.config import in_yaml, load_config, personalities
 from lichessbot.config.credentials import TOKEN_VARIABLE, token_problem
 from lichessbot.config.effective import effective
@@ -20,8 +19,7 @@ from lichessbot.log import counted, inert
 
 _USUAL_OUTPUT: Final = Path("config.yml")
 _TOKEN_ENDING: Final = ".token"
-_OWNER_ONLY: Final = 0o600
-_READABLE: Final = 0o666  # less the umask
+_READABLE: Final = 0o666
 
 
 @click.group("config")
@@ -92,9 +90,9 @@ def migrate(old: Path, output: Path, force: bool) -> None:
     elif found.token:
         found.note(("token",), problem)
     _refuse(old, [output, token_file] if problem is None else [output], force=force)
-    _write(output, write(found, old.name), _READABLE)
+    write_whole(output, write(found, old.name).encode(), _READABLE)
     if problem is None:
-        _write(token_file, f"{found.token}\n", _OWNER_ONLY)
+        write_whole(token_file, f"{found.token}\n".encode(), OWNER_ONLY)
     _summarise(found, old, output, token_file if problem is None else None)
 
 
@@ -105,24 +103,6 @@ def _refuse(old: Path, files: list[Path], *, force: bool) -> None:
             raise ConfigError([f"{file} is the file to translate; name another one with --output"])
         if os.path.exists(file) and not force:
             raise ConfigError([f"{file} exists; --force replaces it, --output writes elsewhere"])
-
-
-def _write(file: Path, text: str, mode: int) -> None:
-    """Write a file whole or not at all. Raises ConfigError."""
-    try:
-        umask = os.umask(0o077)
-        os.umask(umask)
-        handle, unfinished = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        try:
-            with open(handle, "w", encoding="utf-8") as stream:
-                os.fchmod(handle, mode & ~umask)
-                stream.write(text)
-            os.replace(unfinished, file)
-        except BaseException:
-            os.unlink(unfinished)
-            raise
-    except OSError as error:
-        raise ConfigError([f"{file}: cannot be written: {error.strerror}"]) from error
 
 
 def _summarise(found: Translation, old: Path, output: Path, token_file: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""What several commands share: the option `--config`, values as people type them, access to Lichess, and refusals.
+"""What several commands share: `--config`, values as people type them, access to Lichess, refusals, and new files.
 
 Imports the configuration's models and what runs engines only when they are needed, because that takes longer than a
 command that only reads the records.
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lichessbot.lichess.client import Access
 
 TIME_SCALE_VARIABLE: Final = "LICHESSBOT_TIME_SCALE"
+OWNER_ONLY: Final = 0o600
 
 config_option = click.option(
     "--config",
@@ -118,6 +119,21 @@ def _configured_folder(config_file: Path | None) -> Path:
         from lichessbot.config import load_config
 
         return load_config(config_file, os.environ, needs_token=False).state_dir
+
+
+def write_whole(file: Path, content: bytes, mode: int) -> None:
+    """Write a file whole or not at all; `mode`, less the umask, says who may read it. Raises ConfigError."""
+    unfinished = file.with_name(f".{file.name}.unfinished")
+    try:
+        try:
+            unfinished.unlink(missing_ok=True)
+            with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as stream:
+                stream.write(content)
+            unfinished.replace(file)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigError([f"{file}: cannot be written: {error.strerror}"]) from error
 
 
 def _time_scale(environment: Mapping[str, str]) -> float:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import stat
 import zipfile
 from contextlib import closing
@@ -99,6 +100,22 @@ def test_the_archive_is_for_its_owner_and_replaced_only_by_force(
         assert "Invalid value for '--output': File 'state' is a directory." in capsys.readouterr().err
     assert main(["bugreport", "--config", "config.yml", "--output", "config.yml/a.zip", "--offline", "--force"]) == 2
     assert capsys.readouterr().err == "config.yml/a.zip: cannot be written: Not a directory\n"
+
+
+def test_a_report_that_does_not_fit_on_the_disk_leaves_the_one_before(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report()
+    before, files = (folder / "report.zip").read_bytes(), set(folder.iterdir())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        code = main(["bugreport", "--config", "config.yml", "--output", "report.zip", "--offline", "--force"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (code, capsys.readouterr().err) == (2, "report.zip: cannot be written: File too large\n")
+    assert (folder / "report.zip").read_bytes() == before
+    assert set(folder.iterdir()) == files
 
 
 def test_no_secret_is_in_the_archive(folder: Path) -> None:
