@@ -25,10 +25,6 @@ from lichessbot.config.yaml_file import YamlFile, section_at
 from lichessbot.lichess.enums import Speed
 
 _NULL_MEANS_NO_LIMIT: Final = ("max_increment", "max_base", "max_days", "opponent_rating_difference")
-_BETTER_REASONS: Final = {
-    "engine.homemade_options": "every engine is a program that speaks UCI here",
-    "engine.xboard_options": "every engine speaks UCI here",
-}
 _VARIANTS: Final = tuple(VariantChoice)
 
 
@@ -41,7 +37,7 @@ def translate(old: YamlFile, folder: Path) -> Translation:
     _matchmaking(found)
     _days(found)
     _emptied_lists(found)
-    for key, reason in (NOT_OURS | _BETTER_REASONS).items():
+    for key, reason in NOT_OURS.items():
         found.leave(key, re.sub("; remove the key$", "", reason))
     for key in ONCE_AMONG_THE_BOOKS:
         if found.peek(f"engine.polyglot.{key}") is None:
