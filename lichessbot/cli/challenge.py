@@ -8,7 +8,7 @@ import itertools
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Final, TypeVar
 
@@ -122,8 +122,7 @@ def challenge_command(
     _refuse_blocked(opponent, settings.loaded)
     refuse_unplayable("--variant", variant, settings.config, timeouts)
     terms = Terms(Variant(variant), days or clock, rated, None if color is None else Colour(color))
-    invitation = Invitation(opponent, terms, games)
-    played = Series(invitation, access_to(settings.loaded, timeouts), timeouts, sys.stdout).run()
+    played = Series(opponent, terms, games, access_to(settings.loaded, timeouts), timeouts, sys.stdout).run()
     return ExitCode.OK if played else ExitCode.FAILED
 
 
@@ -140,20 +139,15 @@ def _refuse_blocked(opponent: str, loaded: LoadedConfig) -> None:
             raise ConfigError([f"{loaded.location(f'{section}.{key}')}: {source} names {opponent}"])
 
 
-@dataclass(frozen=True)
-class Invitation:
-    """The challenge to send. Without a colour we play White first, then alternate."""
-
-    opponent: str
-    terms: Terms
-    games: int
-
-
 class Series:
-    """The games of one invitation, one after the other."""
+    """Games against one player, one after the other. Without a colour we play White first, then alternate."""
 
-    def __init__(self, invitation: Invitation, access: Access, timeouts: Timeouts, out: IO[str]) -> None:
-        self._invitation = invitation
+    def __init__(
+        self, opponent: str, terms: Terms, games: int, access: Access, timeouts: Timeouts, out: IO[str]
+    ) -> None:
+        self._opponent = opponent
+        self._terms = terms
+        self._games = games
         self._url = access.url
         self._timeouts = timeouts
         self._out = out
@@ -169,7 +163,7 @@ class Series:
                 return False
             return all(self._play(number, colour) for number, colour in enumerate(self._colours(), 1))
         except ApiError as error:
-            self._say(f"{self._invitation.opponent}: {error}")
+            self._say(f"{self._opponent}: {error}")
             return False
         finally:
             self._withdraw()
@@ -187,13 +181,13 @@ class Series:
         return None
 
     def _colours(self) -> Iterator[Colour]:
-        asked = self._invitation.terms.colour
+        asked = self._terms.colour
         by_turns = itertools.cycle((Colour.WHITE, Colour.BLACK) if asked is None else (asked,))
-        return itertools.islice(by_turns, self._invitation.games)
+        return itertools.islice(by_turns, self._games)
 
     def _play(self, number: int, colour: Colour) -> bool:
-        terms = replace(self._invitation.terms, colour=colour)
-        challenge = self._api.create_challenge(self._invitation.opponent, terms)
+        terms = replace(self._terms, colour=colour)
+        challenge = self._api.create_challenge(self._opponent, terms)
         self._pending = challenge.id
         challenge = self._answered(challenge)
         is_open = challenge.status in _OPEN

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from lichessbot.cli.challenge import Invitation, Series
+from lichessbot.cli.challenge import Series
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.enums import ExactClock, Variant
@@ -55,7 +55,7 @@ def told(
     lichess.answer(WITHDRAWAL, withdrawal or Reply())
     access, out = Access(lichess.url, SecretStr("lip_secret"), TIMEOUTS), io.StringIO()
     terms = Terms(Variant.STANDARD, ExactClock(180, 2), rated=False)
-    assert Series(Invitation("rival", terms, games), access, TIMEOUTS, out).run() is is_played
+    assert Series("rival", terms, games, access, TIMEOUTS, out).run() is is_played
     return out.getvalue()
 
 
