@@ -13,8 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
-from datetime import date, timedelta
-from typing import Final, Protocol
+from datetime import date
+from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 import requests
@@ -67,7 +67,7 @@ class PlayerLists:
             if address not in self._readers:
                 known = self._store.player_lists.get(address)
                 etag = known.etag if known else ""
-                source: _Source = Fetcher(address, self._timeouts, self._proxy, etag)
+                source: Fetcher | ListFile = Fetcher(address, self._timeouts, self._proxy, etag)
                 if address.startswith("/"):
                     source = ListFile(address, self._timeouts, etag)
                 self._readers[address] = _ListReader(source, self._emit, self._timeouts)
@@ -130,21 +130,10 @@ def _list_in(source: str) -> PlayerList | None:
     return None
 
 
-class _Source(Protocol):
-    """Where one list is."""
-
-    address: str
-    refresh: timedelta
-    """How often to look for a new version."""
-
-    def fetch(self) -> PlayerList | None:
-        """Return the list if it changed. Raises ListUnusable."""
-
-
 class _ListReader(threading.Thread):
     """The thread that reads one list periodically."""
 
-    def __init__(self, source: _Source, emit: Emit, timeouts: Timeouts) -> None:
+    def __init__(self, source: "Fetcher | ListFile", emit: Emit, timeouts: Timeouts) -> None:
         super().__init__(name=f"list-{source.address}", daemon=True)
         self._source = source
         self._emit = emit
