@@ -8,7 +8,7 @@ other bots' files (`migration`).
 """
 
 from lichessbot.config.base import LOOPBACK, dotted_values, host_and_port, in_yaml, is_loopback, listen_address
-from lichessbot.config.challenge import ChallengeConfig, Rules
+from lichessbot.config.challenge import BlockLists, ChallengeConfig, Rules
 from lichessbot.config.engine import (
     ELO,
     LIMIT_STRENGTH,
@@ -26,7 +26,6 @@ from lichessbot.config.matchmaking import MatchmakingConfig, TournamentConfig
 from lichessbot.config.root import (
     LONGEST_CHAT_LINE,
     Config,
-    CorrespondenceConfig,
     GreetingConfig,
     PgnGrouping,
     ReviewMode,
@@ -41,10 +40,10 @@ __all__ = [
     "LONGEST_CHAT_LINE",
     "LOOPBACK",
     "STYLE_OPTION",
+    "BlockLists",
     "ChallengeConfig",
     "Conditions",
     "Config",
-    "CorrespondenceConfig",
     "DrawOrResignConfig",
     "EngineConfig",
     "EngineKeys",

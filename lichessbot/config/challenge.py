@@ -5,7 +5,6 @@ The sections `human` and `bot` can override most keys for one kind of challenger
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
@@ -106,9 +105,17 @@ Address = Annotated[Text, AfterValidator(_list_address)]
 Addresses = Annotated[tuple[Address, ...], AfterValidator(without_repeats), ONE_OR_MANY]
 
 
-def list_sources(addresses: Sequence[str], files: Sequence[Path]) -> Sequence[str]:
-    """Return where lists of players are, as text; a file as its absolute path."""
-    return (*addresses, *(str(file.absolute()) for file in files))
+class BlockLists(Section):
+    """The players who are left out: by name, and by lists on the web and in files."""
+
+    block_list: Annotated[Names, LIST_OR_NULL] = ()
+    online_block_list: Annotated[Addresses, LIST_OR_NULL] = ()
+    block_list_files: Annotated[Paths, LIST_OR_NULL] = ()
+
+    @property
+    def block_lists(self) -> Sequence[str]:
+        """The block lists outside the configuration: addresses and absolute paths."""
+        return (*self.online_block_list, *(str(file.absolute()) for file in self.block_list_files))
 
 
 class Rules(Section):
@@ -156,7 +163,7 @@ class Overrides(Rules):
         return Overrides.model_construct(**rest, **theirs)
 
 
-class ChallengeConfig(Rules):
+class ChallengeConfig(BlockLists, Rules):
     """The section `challenge`."""
 
     concurrency: Annotated[Number, Field(ge=1, le=64)] = 1
@@ -166,18 +173,10 @@ class ChallengeConfig(Rules):
     preference: Preference = Preference.NONE
     accept_bot: Flag = True
     only_bot: Flag = False
-    block_list: Annotated[Names, LIST_OR_NULL] = ()
-    online_block_list: Annotated[Addresses, LIST_OR_NULL] = ()
-    block_list_files: Annotated[Paths, LIST_OR_NULL] = ()
     recent_bot_challenge_age: Annotated[Number, Field(ge=1, le=86400)] | None = None
     max_recent_bot_challenges: Annotated[Number, Field(ge=1, le=1000)] | None = None
     human: Overrides = Overrides()
     bot: Overrides = Overrides()
-
-    @property
-    def block_lists(self) -> Sequence[str]:
-        """The block lists outside the configuration: addresses and absolute paths."""
-        return list_sources(self.online_block_list, self.block_list_files)
 
     @property
     def changed(self) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from lichessbot.config.base import LIST_OR_NULL, ONE_OR_MANY, Flag, Number, OrNoLimit, Paths, Rating, Section, Text
-from lichessbot.config.challenge import Addresses, Names, list_sources
+from lichessbot.config.base import ONE_OR_MANY, Flag, Number, OrNoLimit, Rating, Section, Text
+from lichessbot.config.challenge import BlockLists
 from lichessbot.lichess.challenge_terms import Days, may_be_rated
 from lichessbot.lichess.enums import (
     HIGHEST_RATING,
@@ -183,7 +183,7 @@ class MatchOverride(MatchType):
         return {key: nulls.get(key) if it is None else it for key, it in keys.items() if it is not None or key in nulls}
 
 
-class MatchmakingConfig(MatchType):
+class MatchmakingConfig(BlockLists, MatchType):
     """The section `matchmaking`. `challenge_timeout` in minutes."""
 
     allow_matchmaking: Flag = False
@@ -191,18 +191,10 @@ class MatchmakingConfig(MatchType):
     challenge_timeout: Annotated[Number, Field(ge=1, le=10080)] = 30
     challenge_filter: ChallengeFilter = ChallengeFilter.FINE
     selection: TypeSelection = TypeSelection.WEIGHTED_RANDOM
-    block_list: Annotated[Names, LIST_OR_NULL] = ()
-    online_block_list: Annotated[Addresses, LIST_OR_NULL] = ()
-    block_list_files: Annotated[Paths, LIST_OR_NULL] = ()
     include_challenge_block_list: Flag = False
     bot_games_per_day: Annotated[Number, Field(ge=0, le=1000)] | None = None
     bot_games_for_challengers: Annotated[Number, Field(ge=0, le=1000)] | None = None
     overrides: Mapping[str, MatchOverride] = {}
-
-    @property
-    def block_lists(self) -> Sequence[str]:
-        """The block lists outside the configuration: addresses and absolute paths."""
-        return list_sources(self.online_block_list, self.block_list_files)
 
     def most_bot_games(self, told: int | None = None) -> int:
         """Return how many bot games are allowed in any 24 hours; `told`: what Lichess allows, if it said so."""

@@ -6,7 +6,7 @@ else; the time is passed in.
 
 from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.snapshot import Decline, Snapshot
-from lichessbot.config import ChallengeConfig, Config, MatchmakingConfig
+from lichessbot.config import BlockLists, Config, MatchmakingConfig
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.matchmaking.known_bots import Declines
 from lichessbot.matchmaking.quota import Quota
@@ -21,7 +21,7 @@ class Objections:
 
     def is_blocked(self, config: Config, user_id: str) -> bool:
         """Return whether matchmaking leaves a bot alone, by command or by a list."""
-        sections: list[MatchmakingConfig | ChallengeConfig] = [config.matchmaking]
+        sections: list[BlockLists] = [config.matchmaking]
         if config.matchmaking.include_challenge_block_list:
             sections.append(config.challenge)
         return any(self._is_listed(it, user_id) for it in sections)
@@ -35,7 +35,7 @@ class Objections:
         """Return whether the lists for the opponent's kind name it."""
         return self.is_blocked(config, it.opponent) if it.is_bot else self._is_listed(config.challenge, it.opponent)
 
-    def _is_listed(self, section: MatchmakingConfig | ChallengeConfig, user_id: str) -> bool:
+    def _is_listed(self, section: BlockLists, user_id: str) -> bool:
         names, lists = section.block_list, self._lists
         return user_id in lists.blocked or user_id in names or lists.naming(user_id, section.block_lists) is not None
 
