@@ -104,7 +104,7 @@ class Tournaments:
     def stop(self, *, is_ending: bool = False) -> None:
         """Play in no tournament until `resume` or the next start. `is_ending`: do not retry, as the process ends.
 
-        One to come is not left: Lichess pairs nobody there who does not ask, but joins only so many anew in a day.
+        One that has not begun is not left: Lichess pairs only players who ask, and limits the new ones of a day.
         """
         self._stopping, self._is_ending, now = True, is_ending, time.monotonic()
         forgotten_at = now + self._timeouts.tournament_forgets.total_seconds()

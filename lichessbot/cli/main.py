@@ -163,9 +163,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open_closed_streams() -> None:
-    """Open the streams that were closed before the start (`>&-`): who writes may do so, and who reads finds nothing.
+    """Open the streams that were closed before the start (`>&-`), so that writing works and reading finds nothing.
 
-    Otherwise the next file that is opened takes the place, and `upgrade` has nobody to ask.
+    Otherwise the next file that is opened takes their place, and `upgrade` cannot ask.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))

@@ -75,7 +75,7 @@ class ControlRequest:
     answer: Future[ControlAnswer] = field(default_factory=Future, compare=False, repr=False)
 
     def reply(self, answer: ControlAnswer) -> None:
-        """Answer, unless nobody waits any more."""
+        """Answer, unless the client has stopped waiting."""
         if self.answer.set_running_or_notify_cancel():
             self.answer.set_result(answer)
 

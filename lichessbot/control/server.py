@@ -115,7 +115,7 @@ class ControlServer:
                 listener = self._in_its_folder(listener)
                 self._accept(listener)
             except TimeoutError:
-                continue  # nobody came
+                continue  # no client came
             except OSError as error:
                 if not self._closing.is_set():
                     self._log.debug("control.accept", error=error)

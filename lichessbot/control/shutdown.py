@@ -11,7 +11,7 @@ from lichessbot.timeouts import Timeouts, is_due
 
 
 class Games(Protocol):
-    """Its length is the number of games with a clock. Nobody waits for the others: the next start goes on with them."""
+    """Its length is the number of games with a clock. The others go on at the next start."""
 
     def __len__(self) -> int: ...
 
@@ -101,7 +101,7 @@ class Shutdown:
         now = time.monotonic()
         if self.leave_at is None or self.exit_code is not None:
             return
-        # An answer may still become a game, but in an outage nobody could tell us for long.
+        # An answer may still become a game, but in an outage we would not learn of it for long.
         is_deaf = not is_connected and is_due(self._deaf_at, now)
         if not len(self._games) and (self._lobby.is_clear or is_deaf) and not is_talking:
             self.exit_code = self._code_at_end

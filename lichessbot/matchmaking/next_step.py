@@ -12,7 +12,7 @@ from lichessbot.control.status import OpenChallengeStatus
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Until when each reason holds, in monotonic seconds; infinity if nobody knows."""
+    """Until when each reason holds, in monotonic seconds; infinity if unknown."""
 
     quiet: float
     """Until enough time has passed since the last game or attempt."""

@@ -108,7 +108,7 @@ class OpenChallenge:
 
     @property
     def slot_holder(self) -> SlotHolder:
-        """Who takes the slot; nobody by name once it is withdrawn, perhaps for a challenge of the same player."""
+        """Who takes the slot; without a name once it is withdrawn, perhaps for a challenge by the same player."""
         holder = self.proposal.slot_holder
         return replace(holder, user_id="") if self._unwanted else holder
 

@@ -20,7 +20,7 @@ class LastChallenges:
 
     @property
     def opponent(self) -> str | None:
-        """Whom we challenged last, by whatever program."""
+        """The player whom our account challenged last, with any program."""
         return None if self._sent is None else self._sent.destination.id or None
 
     def remember(self, challenge: Challenge, our_id: str) -> None:

@@ -98,5 +98,5 @@ class PendingRematches:
         return [it.proposal for it in overdue]
 
     def drop(self, opponent: str | None = None) -> None:
-        """Offer nothing to this opponent, or to nobody: the opponent challenges us, or the bot stops."""
+        """Drop the offers to this opponent, who challenges us, or without one all offers, as the bot stops."""
         self._offers = [it for it in self._offers if opponent not in (None, it.proposal.opponent)]

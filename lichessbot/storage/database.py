@@ -324,7 +324,7 @@ def _newer(path: Path, schema: int, ours: int) -> str:
     newer, copy = f"the records are of a newer version (schema {schema}, this one has {ours})", _copy(path, ours)
     if not copy.exists():
         return f"{newer}: install that again"
-    # Who was killed left its last writes in the -wal file, which SQLite would read as part of the restored file.
+    # A killed daemon left its last writes in the -wal file, which SQLite would read as part of the restored file.
     return f"{newer}: install that again, or stop it and go back with `mv {copy} {path} && rm -f {path}-wal`"
 
 

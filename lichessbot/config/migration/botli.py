@@ -187,7 +187,7 @@ def _challenges(found: Translation) -> None:
 
 
 def _rules(found: Translation, kind: str, *, zero_is_a_limit: bool) -> dict[str, Any] | None:
-    """Return our rules for humans or bots; None if they let nobody in."""
+    """Return our rules for humans or bots; None if they accept no challenge."""
     if kind not in found.names("challenge"):
         return {}
     rules: dict[str, Any] = {}

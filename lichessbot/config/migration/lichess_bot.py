@@ -146,7 +146,7 @@ def _days(found: Translation) -> None:
 
 
 def _emptied_lists(found: Translation) -> None:
-    """Translate emptied lists of what is accepted, with which lichess-bot lets nobody in."""
+    """Translate emptied lists of what is accepted, with which lichess-bot accepts no challenge."""
     for key in ACCEPTED_IF_EMPTY:
         section, name = key.split(".")
         if name in found.names(section) and not found.peek(key):

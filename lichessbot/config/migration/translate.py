@@ -77,7 +77,7 @@ def translate(old: YamlFile, folder: Path) -> Translation:
 
 
 def _no_games(found: Translation) -> None:
-    """Translate a concurrency of 0, which both bots know: nobody is let in, and nobody is challenged."""
+    """Translate a concurrency of 0, which both bots know: no challenge is accepted, and none is sent."""
     challenge = found.values.get("challenge")
     if not isinstance(challenge, dict) or challenge.get("concurrency") != 0 or challenge["concurrency"] is False:
         return
@@ -130,7 +130,7 @@ def _without_repeats(value: Any) -> list[Any] | None:
 def _drop(found: Translation, place: KeyPath, reason: str) -> None:
     """Take out a value and note why; with its clocks or days also the kind of games, which would get those above it.
 
-    Without a rule that decides whom the bot plays, nobody is let in.
+    Without a rule that decides whom the bot plays, no challenge is accepted.
     """
     _remove(found.values, place)
     ours = next((place[:end] for end in range(len(place), 0, -1) if place[:end] in found.origins), place)

@@ -109,7 +109,7 @@ class Translation:
             self.remarks[path] = remark
 
     def accept_no_challenge(self, remark: str, *, old: Key = "") -> None:
-        """Let nobody in: no bots, and no human has a rating of 0. `old`: the key that asks for it."""
+        """Accept no challenge: no bots, and no human has a rating of 0. `old`: the key that asks for it."""
         self.set("challenge.accept_bot", False, old=old, remark=remark)
         challenge = self.values["challenge"]
         challenge.pop("only_bot", None)  # it needs accept_bot
@@ -159,7 +159,7 @@ class Translation:
             self.left_out.append(left_out)
 
     def leave_the_rest(self) -> None:
-        """Note each old key that nobody took."""
+        """Note each old key that was not taken."""
         for path, value in _leaves(self._rest, ()):
             reason = "is empty" if value is None else f"no key of {self.program} that is known here"
             self.note(path, reason, matters=is_active(value))

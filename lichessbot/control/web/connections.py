@@ -15,7 +15,7 @@ REQUEST_PATIENCE_S: Final = 10.0
 READING_PATIENCE_S: Final = 20.0
 
 
-# What clients send is no news, and bugs are caught before uvicorn sees them.
+# What clients send is not logged, and bugs are caught before uvicorn sees them.
 _SILENT: Final = logging.getLogger("uvicorn.operator_page")
 _SILENT.disabled = True
 

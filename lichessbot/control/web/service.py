@@ -83,7 +83,7 @@ class Service:
             connection.transport.abort()
 
     def _note_fault(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Log what nobody has caught: a bug, or a failing system call such as one for want of file descriptors."""
+        """Log what was not caught: a bug, or a system call that failed, as for lack of file descriptors."""
         error = context.get("exception")
         if isinstance(error, OSError):
             self._log.debug("web.failed", error=error)

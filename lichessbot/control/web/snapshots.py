@@ -54,7 +54,7 @@ class _Follower:
 
 
 class Snapshots:
-    """The latest status. Nobody is asked for it while nobody looks."""
+    """The latest status, requested only while a client looks."""
 
     def __init__(self, emit: Callable[[ControlRequest], None]) -> None:
         self._emit = emit
@@ -157,7 +157,7 @@ class Snapshots:
         follower.news.set()
 
     async def _poll(self) -> None:
-        """Look for news as long as anybody follows."""
+        """Read the status every second as long as a client follows it."""
         try:
             while self._followers:
                 try:
