@@ -82,7 +82,8 @@ class ChallengeHandler:
 
     def describe_last(self) -> tuple[ChallengeDecision, ...]:
         """Return what became of the latest challenges, the newest last, for the operator."""
-        return tuple(map(_decision, self._store.challenges.newest(_LAST_CHALLENGES)))
+        newest = self._store.challenges.newest(_LAST_CHALLENGES)
+        return tuple(_decision(it, is_waiting=it.id in self._queue) for it in newest)
 
     # Challenges
 
@@ -353,14 +354,16 @@ def _waiting(queued: QueuedChallenge, now: float) -> WaitingChallenge:
     )
 
 
-def _decision(it: ChallengeRecord) -> ChallengeDecision:
+def _decision(it: ChallengeRecord, *, is_waiting: bool) -> ChallengeDecision:
+    # It has expired if an earlier process was killed while it waited.
+    has_expired = it.answer is ChallengeOutcome.WAITING and not is_waiting
     return ChallengeDecision(
         at_epoch_s=it.received_at,
         challenger=it.shown_challenger or "anonymous",
         title=BOT_TITLE if it.is_bot else "",
         rating=it.rating,
         terms=f"{it.terms} {it.variant}",
-        decision=it.answer,
+        decision=ChallengeOutcome.MISSED if has_expired else it.answer,
         rule=it.rule,
         reason=it.reason,
         because=it.because,

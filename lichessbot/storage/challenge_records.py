@@ -25,7 +25,7 @@ class ChallengeOutcome(StrEnum):
     NO_GAME = "no game"
     """Accepted too late."""
     MISSED = "missed"
-    """Lichess let us send nothing before it expired."""
+    """It expired before we could answer."""
 
 
 @dataclass(frozen=True, slots=True)

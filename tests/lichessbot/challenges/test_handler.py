@@ -224,6 +224,16 @@ def test_a_waiting_challenge_that_is_canceled_is_recorded_as_such(desk: Desk) ->
     assert (decided.decision, decided.because) == ("canceled", "by the challenger")
 
 
+def test_a_challenge_that_waited_when_the_process_was_killed_is_described_as_missed(tmp_path: Path) -> None:
+    with closing(Store(Database(tmp_path))) as store:
+        desk = Desk(store)
+        desk.games.append(GAME)
+        desk.answer(WEAK, time.monotonic())
+        assert [it.decision for it in desk.describe_last()] == ["waiting"]
+    with closing(Store(Database(tmp_path))) as store:
+        assert [it.decision for it in Desk(store).describe_last()] == ["missed"]
+
+
 def test_an_acceptance_that_was_never_sent_frees_its_slot_and_can_be_repeated(desk: Desk) -> None:
     for times in (1, 2):
         desk.answer(WEAK, time.monotonic())
