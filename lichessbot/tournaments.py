@@ -15,7 +15,7 @@ from lichessbot.arena_entry import Entry, Stage, Wish
 from lichessbot.backoff import doubled
 from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import TournamentConfig
-from lichessbot.errors import Refused
+from lichessbot.errors import Refused, Unreachable
 from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import (
     CommandDone,
@@ -225,7 +225,9 @@ class Tournaments:
             entry.rate_limits_in_a_row, entry.is_delayed = 0, False
         match report:
             case CommandFailed(error=error):
-                entry.waits_for_slot = entry.game_requested = False  # the next request decides both anew
+                entry.waits_for_slot = False  # the next request decides both anew
+                # Lichess may have heard a request that had no answer, and pair us before the next one.
+                entry.game_requested &= report.perhaps_done and isinstance(error, Unreachable)
                 self._command_failed(entry, command, error, now)
             case CommandDone(command=LeaveTournament()):
                 self._arena_left(entry)

@@ -1,5 +1,6 @@
 """Several tournaments at a time: who is asked for the next game, with fewer free slots than tournaments."""
 
+from lichessbot.errors import Unreachable
 from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import JoinTournament
 from tests.lichessbot.tournament_desk import ARENA, Desk
@@ -35,6 +36,18 @@ def test_a_game_that_begins_uses_up_the_request_for_it(desk: Desk) -> None:
     desk.tournaments.game_finished("game")
     desk.tick()
     assert desk.sent[before:] == [JoinTournament(other, None, None, pair=True)]
+
+
+def test_a_request_without_an_answer_may_still_lead_to_a_game(desk: Desk) -> None:
+    """The bot gave its slot to a challenger, and then had a game more than `concurrency`."""
+    desk.begin_to_join()
+    desk.fail(Unreachable("timed out"), perhaps_done=True)
+    assert len(desk.tournaments.slot_holders) == 1
+    before = len(desk.sent)
+    desk.wait()
+    assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
+    desk.fail(Unreachable("not sent: too late to be useful"))
+    assert list(desk.tournaments.slot_holders) == []
 
 
 def test_three_arenas_take_turns_with_one_free_slot(desk: Desk) -> None:

@@ -118,8 +118,8 @@ class Desk:
         assert self.sent[-1] == JoinTournament(arena, None, None, pair=False)
         self.answer()
 
-    def fail(self, error: ApiError) -> None:
-        self.tournaments.handle(CommandFailed(self.sent[-1], error))
+    def fail(self, error: ApiError, *, perhaps_done: bool = False) -> None:
+        self.tournaments.handle(CommandFailed(self.sent[-1], error, perhaps_done))
         self.tick()
 
     def leave(self) -> None:
