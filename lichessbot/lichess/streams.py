@@ -260,6 +260,8 @@ class StreamReader(threading.Thread):
         received_at = time.monotonic()
         try:
             event = parse_account_event(line) if self._game_id is None else parse_game_event(line)
+            if isinstance(event, GameFull) and event.id != self._game_id:
+                raise UnreadableLine(f"the state of another game, {event.id}")
         except UnreadableLine as error:
             self._unreadable_events += self._game_id is None
             if self._game_id is not None or self._unreadable_events == _MOST_UNREADABLE_EVENTS:

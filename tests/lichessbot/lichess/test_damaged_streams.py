@@ -7,7 +7,7 @@ from unittest.mock import ANY
 import pytest
 
 from lichessbot.inbox import Inbox
-from lichessbot.lichess.models import ChatLine, UnknownEvent
+from lichessbot.lichess.models import ChatLine, GameFull, UnknownEvent
 from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 from tests.lichessbot.lichess.stream_bench import (
@@ -23,7 +23,7 @@ from tests.lichessbot.lichess.stream_bench import (
     lost,
     texts,
 )
-from tests.lichessbot.scripted_daemon import line
+from tests.lichessbot.scripted_daemon import full, line
 
 BROKEN = [b"oops\n", b'{"type":"gameState"}\n', b"\xff\n", b"[]\n"]
 PAGE, EMPTY = "a web page came instead of the stream", "an empty answer came instead of the stream"
@@ -38,6 +38,16 @@ def test_after_an_unreadable_line_the_game_is_read_again(
     assert lost(inbox).reason.startswith(("not JSON", "not a JSON object", "GameState: "))
     assert texts(inbox, 1) == ["good"]
     assert not caplog.records, "the loss says why"
+
+
+def test_the_state_of_another_game_is_not_played_from(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
+    lichess.answer(GAME_PATH, *(Reply(lines=[full(it)], end=End.STALL) for it in ("efgh5678", GAME)))
+    read()
+    assert heard(inbox) == StreamOpened(GAME)
+    assert heard(inbox) == StreamLost(GAME, "the state of another game, efgh5678", timedelta())
+    assert heard(inbox) == StreamOpened(GAME)
+    assert isinstance(told := heard(inbox), StreamEvent)
+    assert isinstance(told.event, GameFull)
 
 
 def test_an_unreadable_event_is_skipped_and_the_games_are_read(
