@@ -142,6 +142,8 @@ class Game:
                 yield from self._read_full(full, received_at, now)
             case StreamEvent(event=GameState() as state, received_at=received_at) if self.full is not None:
                 yield from self._read_state(self.full, state, received_at, now, fresh=False)
+            case StreamEvent(event=GameFinish(game=GameInfo(status=GameStatus.CREATED | GameStatus.STARTED))):
+                self.monitor.end_told(now)  # not how, and perhaps in error: the game's own stream ends or goes on
             case StreamEvent(event=GameFinish(game=game)) if self.full is not None:
                 status = game.status or GameStatus.UNKNOWN_FINISH
                 missing = missing_moves(self.board, game, self._delivery.command.move if self._delivery else None)

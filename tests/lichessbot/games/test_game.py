@@ -244,6 +244,14 @@ def test_an_end_told_before_the_first_state_waits_for_the_stream_which_tells_wha
     assert only(bench.full("e2e4", status="resign", winner="white"), GameOver).certain
 
 
+def test_an_end_with_the_status_of_a_running_game_waits_for_the_stream_which_may_go_on() -> None:
+    bench = Bench()
+    bench.full("e2e4")
+    assert bench.finish("started", None) == []
+    only(bench.state("e2e4 e7e5"), StartSearch)
+    assert only(bench.state("e2e4 e7e5", status="draw"), GameOver).status is GameStatus.DRAW
+
+
 def test_after_the_end_nothing_is_done() -> None:
     bench = Bench()
     sent = bench.owing()
