@@ -30,6 +30,8 @@ from lichessbot.uci.search import EngineDied
 _MAX_REJOINS: Final = 3
 # A correspondence game that incomplete lists have not shown for this many check-ins is visited.
 _MAX_CHECK_INS_UNSEEN: Final = 12
+# After its end a game is announced no later than this, however long a connection was held up.
+_LATEST_ANNOUNCEMENT_S: Final = 3600.0
 
 
 class GameManager:
@@ -49,7 +51,7 @@ class GameManager:
         """Whether the latest list may lack games with our turn."""
         self._failures: Counter[str] = Counter()
         self._ended_at: dict[str, float] = {}
-        """When games with a known end ended, until a newer list came."""
+        """When the games ended whose end is known, the latest ones."""
         self._unplayable: set[str] = set()
         self.idle_engines = IdleEngines(timeouts.engine_idle)
 
@@ -133,7 +135,8 @@ class GameManager:
         for info in sorted(games, key=lambda info: info.urgency):
             self._note(info, asked_at)
         listed = {info.game_id: info for info in games}
-        self._ended_at = {game_id: at for game_id, at in self._ended_at.items() if at > asked_at}
+        since = asked_at - _LATEST_ANNOUNCEMENT_S
+        self._ended_at = {game_id: at for game_id, at in self._ended_at.items() if at > since}
         if is_whole:
             self._correspondence.revisit_all_but(listed.keys() | self._sessions.keys(), asked_at)
         else:

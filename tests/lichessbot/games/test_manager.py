@@ -68,9 +68,17 @@ def left_alone(manager: GameManager, number: int) -> list[GameInfo]:
 def test_a_late_announcement_does_not_begin_a_game_again(manager: GameManager, started: list[str]) -> None:
     manager._ended_at["abcd1234"] = time.monotonic()
     manager.join(INFO, context())
-    assert started == []
+    manager.compare([], time.monotonic() + 60, context())
+    manager.join(INFO, context())
+    assert started == [], "nor one that comes after a list without the game"
     manager.join(INFO.model_copy(update={"game_id": "efgh5678"}), context())
     assert started == ["efgh5678"]
+
+
+def test_ends_are_not_remembered_for_ever(manager: GameManager) -> None:
+    manager._ended_at["abcd1234"] = time.monotonic()
+    manager.compare([], time.monotonic() + 7200, context())
+    assert not manager._ended_at
 
 
 def test_a_game_that_ended_is_joined_again_only_if_a_later_list_shows_it(
