@@ -1,5 +1,7 @@
 """What a reload changes, and when."""
 
+import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -130,6 +132,19 @@ def test_a_missing_file_keeps_the_old_values(file: Path) -> None:
     with pytest.raises(ConfigError):
         settings.reload()
     assert settings.config.challenge.concurrency == 2
+
+
+def test_a_pipe_keeps_the_old_values_as_it_can_be_read_only_once() -> None:
+    readable, writable = os.pipe()
+    os.write(writable, b"abort_time: 60\n")
+    os.close(writable)
+    try:
+        settings = Settings(Path(f"/dev/fd/{readable}"), WITH_TOKEN)
+        with pytest.raises(ConfigError, match="found a pipe"):
+            settings.reload()
+    finally:
+        os.close(readable)
+    assert settings.config.abort_after == timedelta(minutes=1)
 
 
 def test_a_changed_token_is_reported_but_not_shown(file: Path) -> None:
