@@ -111,7 +111,7 @@ class RunningSearch:
         self._search = search(histories[0], self._time_manager, share)
         self._search_without_clock = partial(search, histories[0], TimeManager())
         self._stopped_by_caller = False
-        self._helpers = [search(history, TimeManager(), share) for history in used[1:]]
+        self._helpers = [search(history, self._time_manager, share) for history in used[1:]]
         self._last: SearchReport | None = None
         self._piece_count = board.piece_count
 

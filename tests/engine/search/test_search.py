@@ -13,6 +13,7 @@ from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchReport, Sea
 from engine.search import running_search
 from engine.search.iterative_deepening import Bound
 from engine.search.search import Search
+from tests.patience import until
 
 
 def engine_at(board: Board) -> Engine:
@@ -319,6 +320,10 @@ def test_stop_before_the_search_runs_allows_no_more_nodes() -> None:
     assert search.run().best_move == engine.go(Limits(nodes=1)).best_move
 
 
+def search_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith("search-")]
+
+
 def test_several_threads_share_the_nodes_and_end_together() -> None:
     engine = Engine(hash_mb=16)
     engine.set_threads(4)
@@ -331,7 +336,14 @@ def test_several_threads_share_the_nodes_and_end_together() -> None:
     together = search.run(wait_for_the_others)
     assert 100_000 // 4 < together.report.nodes <= 100_000
     assert together.best_move in Board().legal_moves()
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("search-")]
+    assert not search_threads()
+
+
+def test_further_threads_end_at_the_hard_deadline_by_themselves() -> None:
+    """With fewer cores than threads they would else keep the cores from the one that is to end them."""
+    engine = Engine(hash_mb=1)
+    engine.set_threads(3)
+    engine.go(Limits(move_time_ms=100), lambda report: until(lambda: not search_threads(), patience_s=20))
 
 
 def test_with_few_nodes_further_threads_are_not_used() -> None:
@@ -399,7 +411,7 @@ def test_stop_ends_all_threads() -> None:
     engine = Engine(hash_mb=16)
     engine.set_threads(4)
     assert go_until_stopped(engine).best_move is not None
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("search-")]
+    assert not search_threads()
 
 
 def test_the_interpreter_lock_is_free_during_a_search() -> None:
