@@ -271,7 +271,7 @@ class OwnSearch:
         report: Callable[[SearchReport], None] | None = None,
         current: Callable[[CurrentMove], None] | None = None,
     ) -> SearchResult:
-        """Search deeper and deeper; the move of an unfinished depth counts if one was found."""
+        """Search deeper and deeper; an unfinished depth has no score to report and counts only if it is the first."""
         if not self._moves:
             return SearchResult(None, None, None)
         best: list[int] = self._moves[:1]
@@ -280,9 +280,9 @@ class OwnSearch:
             moves = [best[0], *(move for move in self._moves if move != best[0])] if depth > 1 else self._moves
             self._search.restrict_root(moves)
             score = self._search.run(depth)
-            best = self._search.principal_variation() or best
             if self._search.was_stopped():
                 break
+            best = self._search.principal_variation() or best
             last = self._describe(depth, score, best)
             if report is not None:
                 report(last)

@@ -24,6 +24,7 @@ SEEDS = range(20)
 BACK_RANK_MATE = "6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1"
 BERLIN = "r1bqkb1r/pppp1ppp/2n2n2/1B2p3/4P3/5N2/PPPP1PPP/RNBQ1RK1 b kq - 5 4"
 QUEENS_FACE_EACH_OTHER = "r1b1k2r/ppppqppp/2n2n2/8/8/2N2N2/PPPPQPPP/R1B1K2R w KQkq - 0 8"
+MIDDLEGAME = "r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8"
 HANGING_QUEEN = "rnb1kbnr/pppp1ppp/8/4p3/3qP3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 0 4"
 
 
@@ -97,6 +98,14 @@ def test_a_player_who_is_stopped_at_once_loses_no_time_in_a_position_of_many_cap
     search.stop()
     assert search.run().best_move in board.legal_moves()
     assert 0 < searches[-1].node_count() <= level_player.EARLY_STOP_NODES + 1
+
+
+@pytest.mark.parametrize("nodes", range(120, 220, 20))
+def test_a_player_who_is_stopped_in_mid_depth_plays_the_move_that_it_reported(nodes: int) -> None:
+    for rating in (1400, 1600, 1800):
+        result = player(rating, Board(MIDDLEGAME)).go(Limits(nodes=nodes))
+        assert result.report is not None
+        assert (result.best_move, result.ponder_move) == (*result.report.pv, None)[:2]
 
 
 def test_a_recapture_that_mates_is_reported_as_a_mate() -> None:
@@ -239,7 +248,7 @@ def test_limited_strength_over_uci() -> None:
     """UCI_Elo alone changes nothing; a limited player answers at once, however much time there is."""
     session = Session()
     session.say("setoption name UCI_Elo value 1000")
-    session.say("position fen r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 8")
+    session.say(f"position fen {MIDDLEGAME}")
     full = _nodes(session, "go depth 12")
     session.say("setoption name UCI_LimitStrength value true")
     limited = _nodes(session, "go wtime 600000 btime 600000")
