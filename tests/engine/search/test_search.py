@@ -1,19 +1,13 @@
-"""The search: mates, draws, limits, threads, and stopping."""
+"""The search: mates, draws, limits, and stopping."""
 
 import threading
 import time
-import weakref
-from collections.abc import Callable
-from typing import Any
 
 import chess
 import pytest
 
 from engine.facade import STARTING_FEN, Board, Engine, Limits, SearchReport, SearchResult
-from engine.search import running_search
 from engine.search.iterative_deepening import Bound
-from engine.search.search import Search
-from tests.patience import until
 
 
 def engine_at(board: Board) -> Engine:
@@ -320,98 +314,11 @@ def test_stop_before_the_search_runs_allows_no_more_nodes() -> None:
     assert search.run().best_move == engine.go(Limits(nodes=1)).best_move
 
 
-def search_threads() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name.startswith("search-")]
-
-
-def test_several_threads_share_the_nodes_and_end_together() -> None:
-    engine = Engine(hash_mb=16)
-    engine.set_threads(4)
-    search = engine.begin(Limits(nodes=100_000))
-
-    def wait_for_the_others(report: SearchReport) -> None:
-        while not any(helper.node_count() for helper in search._helpers):      # busy cores begin late with them
-            time.sleep(0.001)
-
-    together = search.run(wait_for_the_others)
-    assert 100_000 // 4 < together.report.nodes <= 100_000
-    assert together.best_move in Board().legal_moves()
-    assert not search_threads()
-
-
-def test_further_threads_end_at_the_hard_deadline_by_themselves() -> None:
-    """With fewer cores than threads they would else keep the cores from the one that is to end them."""
-    engine = Engine(hash_mb=1)
-    engine.set_threads(3)
-    engine.go(Limits(move_time_ms=100), lambda report: until(lambda: not search_threads(), patience_s=20))
-
-
-def test_with_few_nodes_further_threads_are_not_used() -> None:
-    def found(threads: int) -> tuple[int, tuple[str, ...]]:
-        engine = Engine(hash_mb=1)
-        engine.set_threads(threads)
-        report = engine.go(Limits(nodes=1500)).report
-        assert report is not None
-        return report.nodes, report.pv
-
-    assert found(16) == found(1)
-
-
-def test_no_further_thread_is_started_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a machine with far fewer cores than threads, where each start takes long."""
-    started = []
-
-    class SlowThread(threading.Thread):
-        def start(self) -> None:
-            started.append(self)
-            time.sleep(0.05)
-            super().start()
-
-    monkeypatch.setattr(running_search, "Thread", SlowThread)
-    engine = Engine(hash_mb=1)
-    engine.set_threads(64)
-    assert engine.go(Limits(move_time_ms=100)).best_move in Board().legal_moves()
-    assert len(started) <= 4
-
-
-def test_no_thread_searches_before_all_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else those that do would keep the cores from the others, and the move would be late."""
-    helpers: list[Search] = []
-
-    class SlowThread(threading.Thread):
-        def __init__(self, target: Callable[..., None], args: tuple[Any, ...], name: str) -> None:
-            super().__init__(target=target, args=args, name=name)
-            helpers.append(args[0])
-
-        def start(self) -> None:
-            time.sleep(0.01)
-            assert [helper.node_count() for helper in helpers] == [0] * len(helpers)
-            super().start()
-
-    monkeypatch.setattr(running_search, "Thread", SlowThread)
-    engine = Engine(hash_mb=1)
-    engine.set_threads(8)
-    engine.go(Limits(nodes=20_000))
-    assert len(helpers) == 7
-    assert any(helper.node_count() for helper in helpers)
-
-
-def test_a_search_goes_on_with_the_threads_that_the_system_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    class RefusedThread(threading.Thread):
-        def start(self) -> None:
-            raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(running_search, "Thread", RefusedThread)
-    engine = Engine(hash_mb=1)
-    engine.set_threads(4)
-    assert engine.go(Limits(depth=4)).best_move in Board().legal_moves()
-
-
 def test_stop_ends_all_threads() -> None:
     engine = Engine(hash_mb=16)
     engine.set_threads(4)
     assert go_until_stopped(engine).best_move is not None
-    assert not search_threads()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("search-")]
 
 
 def test_the_interpreter_lock_is_free_during_a_search() -> None:
@@ -432,12 +339,6 @@ def test_the_interpreter_lock_is_free_during_a_search() -> None:
 
 def test_the_only_legal_move_is_played_at_once() -> None:
     assert report_of("7k/8/8/8/8/8/1r6/K7 w - - 0 1", white_time_ms=60_000).depth <= 2
-
-
-def test_a_search_gives_back_the_memory_of_its_threads() -> None:
-    engine = Engine(hash_mb=4)
-    engine.set_threads(4)
-    assert weakref.ref(engine.begin(Limits(nodes=1000)))() is None
 
 
 @pytest.mark.parametrize("limit", ["depth", "nodes", "mate_in"])
