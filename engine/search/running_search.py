@@ -118,13 +118,18 @@ class RunningSearch:
     def stop(self) -> None:
         """End the search as soon as possible, even before `run`; callable from any thread."""
         self._stopped_by_caller = True
-        self._search.stop()
+        self._end_threads()
 
     def ponder_hit(self) -> None:
         """Apply the limits from now on, as the expected move was played; callable from any thread."""
         self._time_manager.ponder_hit()
         if self._time_manager.is_done:
-            self._search.stop()
+            self._end_threads()
+
+    def _end_threads(self) -> None:
+        """Tell all threads at once: on few cores the main one might wait long for its turn to tell the others."""
+        for search in (self._search, *self._helpers):
+            search.stop()
 
     def run(
         self,

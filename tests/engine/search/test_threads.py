@@ -40,6 +40,21 @@ def test_further_threads_end_at_the_hard_deadline_by_themselves() -> None:
     engine.go(Limits(move_time_ms=100), lambda report: until(lambda: not search_threads(), patience_s=20))
 
 
+@pytest.mark.parametrize("news", ["stop", "ponder_hit"])
+def test_all_threads_end_at_a_stop_or_ponder_hit_before_the_main_one_gets_a_turn(news: str) -> None:
+    engine = Engine(hash_mb=1)
+    engine.set_threads(3)
+    engine.set_position(Board().after("e2e3", "b7b6", "d1h5", "c7c6", "h5f7"))     # leaves one legal move
+    search = engine.begin(Limits(ponder=True, black_time_ms=100_000_000))
+
+    def tell(report: SearchReport) -> None:
+        if report.depth > 1:
+            getattr(search, news)()
+            until(lambda: not search_threads(), patience_s=20)
+
+    search.run(tell)
+
+
 def test_with_few_nodes_further_threads_are_not_used() -> None:
     def found(threads: int) -> tuple[int, tuple[str, ...]]:
         engine = Engine(hash_mb=1)
