@@ -25,6 +25,7 @@ from engine.syzygy.tablebase import Tablebase, TableReport
 
 ROOT_PROBE_MS = 50                 # at least, even beyond the hard deadline; tablebases in memory take up to 15 ms
 NODES_WORTH_A_THREAD = 1000         # with fewer, another thread would hardly begin
+US_WORTH_A_THREAD = 10_000         # with an earlier hard deadline, starting another thread costs more than it finds
 EARLY_STOP_NODES = 1000                 # most nodes of the search after an early stop; about 2 ms
 TABLEBASE_SCORES = {2: TABLEBASE_WIN, -2: -TABLEBASE_WIN}      # by WDL; the rest is drawn
 
@@ -107,6 +108,8 @@ class RunningSearch:
 
         nodes = task.limits.nodes
         used = histories if nodes is None else histories[: max(1, nodes // NODES_WORTH_A_THREAD)]
+        if deadlines[1] < US_WORTH_A_THREAD and not task.limits.ponder:
+            used = used[:1]
         share = (nodes or 0) // len(used)
         self._search = search(histories[0], self._time_manager, share)
         self._search_without_clock = partial(search, histories[0], TimeManager())

@@ -66,6 +66,22 @@ def test_with_few_nodes_further_threads_are_not_used() -> None:
     assert found(16) == found(1)
 
 
+@pytest.mark.parametrize(
+    ("limits", "used"),
+    [
+        (Limits(white_time_ms=500), 1),
+        (Limits(white_time_ms=500, ponder=True), 4),
+        (Limits(white_time_ms=60_000), 4),
+        (Limits(move_time_ms=5), 1),
+    ],
+)
+def test_with_little_time_further_threads_are_not_used(limits: Limits, used: int) -> None:
+    """Starting them would take most of it."""
+    engine = Engine(hash_mb=1)
+    engine.set_threads(4)
+    assert 1 + len(engine.begin(limits)._helpers) == used
+
+
 def test_no_further_thread_is_started_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a machine with far fewer cores than threads, where each start takes long."""
     started = []
