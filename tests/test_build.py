@@ -31,11 +31,8 @@ MODULES = {
 
 
 @pytest.fixture(scope="module")
-def failed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """What a build needs, after one that failed; and what that one said.
-
-    A few small modules stand for all.
-    """
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a build needs; a few small modules stand for all."""
     folder = tmp_path_factory.mktemp("checkout")
     (folder / "engine" / "core").mkdir(parents=True)
     for name in ("pyproject.toml", "README.md", "LICENSE", "engine/_build.py"):
@@ -44,12 +41,32 @@ def failed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.C
     (folder / "engine" / "core" / "__init__.py").touch()
     for name, text in MODULES.items():
         (folder / "engine" / "core" / name).write_text(text)
-    return folder, build(folder, FAILING_COMPILER)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def failures(folder: Path) -> list[tuple[str, list[str]]]:
+    """What two builds say, the first with a compiler that fails and the second without one; and what each leaves."""
+    found = []
+    for compiler in (FAILING_COMPILER, None):
+        answer = build(folder, compiler)
+        assert answer.returncode != 0
+        made = sorted(path.name for suffix in ("c", "so") for path in folder.rglob(f"*.{suffix}"))
+        found.append((answer.stderr.splitlines()[-1], made))
+    return found
+
+
+@pytest.fixture(scope="module")
+def built(folder: Path, failures: list[tuple[str, list[str]]]) -> Path:
+    """The folder after those and a build that succeeds, which need to translate its modules only once."""
+    assert failures
+    assert build(folder, QUICK_COMPILER).returncode == 0
+    return folder
 
 
 @pytest.fixture
-def checkout(failed: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path) -> Path:
-    return shutil.copytree(failed[0], tmp_path / "checkout")
+def checkout(built: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(built, tmp_path / "checkout")
 
 
 def build(checkout: Path, compiler: str | None) -> subprocess.CompletedProcess[str]:
@@ -66,31 +83,28 @@ def build(checkout: Path, compiler: str | None) -> subprocess.CompletedProcess[s
     )
 
 
-def compiled_by_an_edit(checkout: Path, name: str, text: str, *removed: str) -> list[str]:
-    """Return the modules that are compiled after the file has changed, and others were removed."""
+def compiled_by_edits(checkout: Path, edits: dict[str, str], *removed: str) -> list[str]:
+    """Return the modules that are compiled after these files have changed, and others were removed."""
     before = {path: path.stat().st_mtime_ns for path in (checkout / BUILD / "lib").rglob("*.so")}
-    (checkout / "engine" / "core" / name).write_text(text)
-    assert engine.edited_sources(checkout) == [f"engine/core/{it}" for it in (*removed, name)]
+    for name, text in edits.items():
+        (checkout / "engine" / "core" / name).write_text(text)
+    assert sorted(engine.edited_sources(checkout)) == sorted(f"engine/core/{it}" for it in (*removed, *edits))
     assert build(checkout, QUICK_COMPILER).returncode == 0
     assert engine.edited_sources(checkout) == []
     return sorted(path.name.split(".")[0] for path, time in before.items() if path.stat().st_mtime_ns != time)
 
 
 def test_a_compiler_that_fails_or_is_missing_fails_the_build_which_names_the_cure(
-    failed: tuple[Path, subprocess.CompletedProcess[str]], checkout: Path
+    failures: list[tuple[str, list[str]]]
 ) -> None:
-    for answer in (failed[1], build(checkout, None)):
-        assert answer.returncode != 0
-        last = answer.stderr.splitlines()[-1]
+    for last, made in failures:
         assert last.startswith("error: the chess engine could not be compiled")
         assert "apt install gcc python3-dev" in last
-    for folder in (failed[0], checkout):
-        assert not list((folder / "engine").rglob("*.so"))
-    assert not list(failed[0].rglob("leaf.c")), "it fails before the translation, which takes a minute"
+        assert not [name for name in made if name.endswith(".so")]
+    assert "leaf.c" not in failures[0][1], "it fails before the translation, which takes a minute"
 
 
 def test_an_error_in_a_source_is_the_last_that_the_build_says(checkout: Path) -> None:
-    assert build(checkout, QUICK_COMPILER).returncode == 0
     source = checkout / "engine" / "core" / "user.py"
     source.write_text(f"{HEADER}from cython.cimports.engine.core.params import NO\n")
     answer = build(checkout, QUICK_COMPILER)
@@ -101,17 +115,16 @@ def test_an_error_in_a_source_is_the_last_that_the_build_says(checkout: Path) ->
 
 
 def test_an_edit_compiles_the_file_and_its_dependents_only(checkout: Path) -> None:
-    assert build(checkout, QUICK_COMPILER).returncode == 0
-    built = {path.name.split(".")[0] for path in (checkout / "engine").rglob("*.so")}
-    assert built == {"_cyutility", "leaf", "user", "tuned"}
-    assert compiled_by_an_edit(checkout, "leaf.py", MODULES["leaf.py"] + "\n") == ["leaf"]
-    assert compiled_by_an_edit(checkout, "leaf.pxd", MODULES["leaf.pxd"] + "\n") == ["leaf", "user"]
+    modules = {path.name.split(".")[0] for path in (checkout / "engine").rglob("*.so")}
+    assert modules == {"_cyutility", "leaf", "user", "tuned"}
+    edits = {"leaf.py": MODULES["leaf.py"] + "\n", "params.py": "MARGIN = 6\n"}
+    assert compiled_by_edits(checkout, edits) == ["leaf", "tuned"]
     (checkout / "engine" / "core" / "user.py").touch()
     assert engine.edited_sources(checkout) == []
-    (checkout / "engine" / "core" / "user.py").unlink()
-    assert engine.edited_sources(checkout) == ["engine/core/user.py"]
-    assert compiled_by_an_edit(checkout, "params.py", "MARGIN = 6\n", "user.py") == ["tuned"]
-    assert not list((checkout / "engine").rglob("user.*.so"))
+    (checkout / "engine" / "core" / "tuned.py").unlink()
+    assert engine.edited_sources(checkout) == ["engine/core/tuned.py"]
+    assert compiled_by_edits(checkout, {"leaf.pxd": MODULES["leaf.pxd"] + "\n"}, "tuned.py") == ["leaf", "user"]
+    assert not list((checkout / "engine").rglob("tuned.*.so"))
 
 
 def test_an_installed_engine_looks_for_no_edits(tmp_path: Path) -> None:
