@@ -144,25 +144,23 @@ def test_the_bot_gives_odds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert (len(start.pieces(chess.QUEEN, giver)), len(start.pieces(chess.QUEEN, not giver))) == (0, 1)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_an_interrupted_rehearsal_ends_its_bot(
-    number: signal.Signals, rehearsal: list[subprocess.Popen[str]], mark: str
-) -> None:
+def test_an_interrupted_rehearsal_ends_its_bot(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
     process = start(rehearsal, "--clock", "300+0")
     read_until(process, "started")
     assert len(marked(mark)) > 1
-    process.send_signal(number)
+    process.send_signal(signal.SIGHUP)
     assert process.wait(PATIENCE_S) == command.EXIT_INTERRUPTED
     assert marked(mark) == []
 
 
 @pytest.mark.usefixtures("copied_daemon")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_rehearsal_interrupted_after_its_last_game_ends_its_bot(
-    mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    number: signal.Signals, mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(_daemon: Daemon) -> str | None:
         monkeypatch.setattr(Daemon, "stop", stop)
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
         raise AssertionError("not interrupted")
 
     stop = Daemon.stop
