@@ -67,6 +67,7 @@ def chosen(board: chess.Board, chance: random.Random) -> chess.Move:
 def main(manner: str) -> None:
     chance = random.Random(1)
     kind, chess960, board = chess.Board, False, chess.Board()
+    known: list[str] = []              # the words that lead to the board
     for line in sys.stdin:
         words = line.split()
         match words:
@@ -79,13 +80,18 @@ def main(manner: str) -> None:
             case ["isready"]:
                 say("readyok")
             case ["setoption", "name", "UCI_Variant", "value", name]:
-                kind = BOARDS[name.lower()]
+                kind, known = BOARDS[name.lower()], []
                 sys.stderr.write(f"plays {name}\n")
                 sys.stderr.flush()
             case ["setoption", "name", "UCI_Chess960", "value", value]:
-                chess960 = value == "true"
+                chess960, known = value == "true", []
             case ["position", *_]:
-                board = position(kind, chess960, words)
+                if "moves" in known and words[: len(known)] == known:      # to make all moves again would take long
+                    for move in words[len(known) :]:
+                        board.push_uci(move)
+                else:
+                    board = position(kind, chess960, words)
+                known = words
             case ["go", *_]:
                 if manner == "dying" and kind is not chess.Board:
                     sys.exit(7)
