@@ -12,7 +12,7 @@ from lichessbot.storage.store import Store
 from lichessbot.uci.opening_variety import OpeningVariety, choose
 from lichessbot.uci.search import BestMove, Search, SearchInfo
 
-NODES = 300
+NODES = 100
 
 
 @pytest.fixture
