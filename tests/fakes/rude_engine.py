@@ -27,13 +27,13 @@ clinging    ignores the end of its input, and has a child process
 """
 
 import os
-import subprocess
 import sys
 import time
-from pathlib import Path
 
-# For what is not about the engine: ours takes ten times as long to start.
-POLITE_ENGINE = (sys.executable, "-I", "-S", __file__, "polite")
+# Starts it in 10 ms: without packages, and with modules that only some manners need loaded by these. Ours takes 90 ms.
+QUICK_PYTHON = (sys.executable, "-I", "-S")
+# For what is not about the engine.
+POLITE_ENGINE = (*QUICK_PYTHON, __file__, "polite")
 
 
 def say(line: str) -> None:
@@ -41,10 +41,16 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
+def sleeping_child(**inputs: int) -> int:
+    """Start a process that does nothing, and return its id."""
+    import subprocess
+
+    return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], **inputs).pid
+
+
 def main(manner: str, *moves: str) -> None:
     if manner == "clinging":
-        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-        say(f"info string child {child.pid}")
+        say(f"info string child {sleeping_child()}")
     if manner == "clogged":
         time.sleep(600)
     pondering = False
@@ -90,7 +96,7 @@ def main(manner: str, *moves: str) -> None:
             say("bestmove " + moves[0])
         elif command == "quit":
             if manner == "learning":
-                Path("learnt").touch()
+                open("learnt", "w").close()
             break
     if manner in ("clinging", "deaf", "mute"):
         time.sleep(600)
@@ -127,7 +133,7 @@ def search(manner: str, move: str = "e2e4", reply: str = "e7e5") -> None:
         os.close(0)
         time.sleep(600)
     if manner == "survived":
-        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdin=subprocess.DEVNULL)
+        sleeping_child(stdin=os.open(os.devnull, os.O_RDONLY))
     if manner in ("leaves", "survived"):
         sys.exit(0)
 

@@ -3,7 +3,6 @@
 import fcntl
 import os
 import signal
-import sys
 import threading
 import time
 from contextlib import closing
@@ -19,6 +18,7 @@ from lichessbot.lichess.answers import Account
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
+from tests.fakes.rude_engine import QUICK_PYTHON
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 from tests.lichessbot.scripted_daemon import (
     ACCOUNT,
@@ -324,7 +324,7 @@ def test_games_left_over_do_not_wait_until_the_engines_of_all_profiles_are_check
     lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path, rude_engine: Path
 ) -> None:
     leave_over(tmp_path, lichess.url, has_clock=True)
-    command = [sys.executable, str(rude_engine), "slow"]
+    command = [*QUICK_PYTHON, str(rude_engine), "slow"]
     daemon.settings = f"profiles: [{{when: {{speed: rapid}}, engine: {{command: {command}}}}}]\n"
     daemon.time_scale = "1"  # the engine has more than a minute
     daemon.start()

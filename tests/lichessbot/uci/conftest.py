@@ -1,6 +1,5 @@
 """Engines that are closed at the end of a test."""
 
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from lichessbot.inbox import Inbox
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.engine import UciEngine
+from tests.fakes.rude_engine import QUICK_PYTHON
 from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, Start
 
 READERS_END_S = 30.0
@@ -29,7 +29,7 @@ def start(inbox: Inbox, rude_engine: Path) -> Iterator[Start]:
 
     def begin(*manner: str, timeouts: Timeouts = TIMEOUTS, failed_starts: int = 0, **changes: Any) -> UciEngine:
         if manner:
-            changes["command"] = (sys.executable, str(rude_engine), *manner)
+            changes["command"] = (*QUICK_PYTHON, str(rude_engine), *manner)
         engines.append(UciEngine("abcd1234", SMALL.model_copy(update=changes), inbox.put, timeouts, failed_starts))
         return engines[-1]
 

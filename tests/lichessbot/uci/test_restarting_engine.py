@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -20,6 +19,7 @@ from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.restarting_engine import EngineIdentity, IdleEngines, RestartingEngine, fallback_move
 from lichessbot.uci.search import NO_GAME, BestMove, EngineDied, EngineReady, Search
+from tests.fakes.rude_engine import QUICK_PYTHON
 from tests.lichessbot.uci.helpers import (
     SMALL,
     TIMEOUTS,
@@ -43,7 +43,7 @@ def engine(inbox: Inbox) -> Iterator[RestartingEngine]:
 
 def rude(program: Path, manner: str) -> EngineConfig:
     """Return the configuration of another engine than ours."""
-    return SMALL.model_copy(update={"command": (sys.executable, str(program), manner)})
+    return SMALL.model_copy(update={"command": (*QUICK_PYTHON, str(program), manner)})
 
 
 def test_an_engine_is_started_once_and_again_after_its_death(
@@ -109,7 +109,7 @@ def test_the_engine_that_runs_hears_of_a_stop_and_a_ponder_hit(
     engine: RestartingEngine, inbox: Inbox, rude_engine: Path, manner: str, asked: Search,
     tell: Callable[[RestartingEngine], None],
 ) -> None:  # fmt: skip
-    config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), manner, "d2d4")})
+    config = SMALL.model_copy(update={"command": (*QUICK_PYTHON, str(rude_engine), manner, "d2d4")})
     tell(engine)
     engine.search(config, asked, 100)
     tell(engine)
@@ -298,7 +298,7 @@ def test_an_engine_that_has_not_started_is_not_kept(games: Games) -> None:
 
 
 def test_an_engine_of_others_that_has_not_started_is_killed_at_once(games: Games, rude_engine: Path) -> None:
-    config = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "mute")})
+    config = SMALL.model_copy(update={"command": (*QUICK_PYTHON, str(rude_engine), "mute")})
     engine, process = games.begin("first", config)
     engine.release()
     assert not process.alive
@@ -316,7 +316,7 @@ def test_engines_of_others_are_not_kept(games: Games, rude_engine: Path) -> None
 def test_engines_of_others_may_save_what_they_learnt(
     games: Games, rude_engine: Path, tmp_path: Path, ends: Callable[[RestartingEngine], None]
 ) -> None:
-    command = (sys.executable, str(rude_engine), "learning")
+    command = (*QUICK_PYTHON, str(rude_engine), "learning")
     config = SMALL.model_copy(update={"command": command, "working_dir": tmp_path})
     engine, process = games.begin("first", config)
     games.answer(engine, config)

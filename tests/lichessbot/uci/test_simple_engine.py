@@ -1,7 +1,6 @@
 """An engine for a thread that waits for its answers."""
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -14,6 +13,7 @@ from lichessbot.config import EngineConfig
 from lichessbot.errors import EngineError
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.simple_engine import SimpleEngine
+from tests.fakes.rude_engine import QUICK_PYTHON
 from tests.patience import until
 
 SMALL = EngineConfig(hash_mb=1)
@@ -42,7 +42,7 @@ def test_the_same_search_of_a_new_engine_finds_the_same(engine: SimpleEngine) ->
 
 
 def rude(path: Path, manner: str, timeouts: Timeouts) -> SimpleEngine:
-    return SimpleEngine("abcd1234", EngineConfig(command=(sys.executable, str(path), manner)), timeouts)
+    return SimpleEngine("abcd1234", EngineConfig(command=(*QUICK_PYTHON, str(path), manner)), timeouts)
 
 
 def test_an_engine_that_ends_is_an_error(rude_engine: Path) -> None:

@@ -1,6 +1,5 @@
 """The check of all engines at the start."""
 
-import sys
 import threading
 from dataclasses import replace
 from datetime import timedelta
@@ -22,6 +21,7 @@ from lichessbot.uci.machine import Machine
 from lichessbot.uci.profiles import GameFacts, fitted_engine_config
 from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import GAME_ID, Fault, StartupCheck, exit_code
+from tests.fakes.rude_engine import QUICK_PYTHON
 from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, best_move, death, gone, heard, pid_of
 
 
@@ -48,7 +48,7 @@ def test_an_engine_that_passes_is_handed_over_as_games_have_it(rude_engine: Path
     passed: list[UciEngine] = []
     ponders = SMALL.model_copy(update={"ponder": True})
     deaf = Profile.model_validate(
-        {"when": {"opponent": "human"}, "engine": {"command": (sys.executable, str(rude_engine), "dies")}}
+        {"when": {"opponent": "human"}, "engine": {"command": (*QUICK_PYTHON, str(rude_engine), "dies")}}
     )
     challenge = ChallengeConfig(variants=(Variant.STANDARD,), concurrency=2)
     config = Config(engine=ponders, challenge=challenge, profiles=(deaf,))
@@ -99,7 +99,7 @@ def test_an_engine_without_a_move_in_the_start_position_fails() -> None:
 
 
 def test_an_engine_that_dies_after_its_move_is_not_mistaken_for_the_next_one(rude_engine: Path) -> None:
-    leaves, stays = ((sys.executable, str(rude_engine), manner) for manner in ("leaves", "polite"))
+    leaves, stays = ((*QUICK_PYTHON, str(rude_engine), manner) for manner in ("leaves", "polite"))
     profile = Profile.model_validate({"when": {"opponent": "human"}, "engine": {"command": stays}})
     engine, challenge = SMALL.model_copy(update={"command": leaves}), ChallengeConfig(variants=(Variant.STANDARD,))
     config = Config(engine=engine, challenge=challenge, profiles=(profile,))
@@ -116,7 +116,7 @@ def test_an_engine_that_dies_after_its_move_is_not_mistaken_for_the_next_one(rud
 
 
 def test_an_engine_that_never_gives_a_move_fails(rude_engine: Path) -> None:
-    engine = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "deaf")})
+    engine = SMALL.model_copy(update={"command": (*QUICK_PYTHON, str(rude_engine), "deaf")})
     # One second in all; the handshake alone may take a minute, so that a slow start is no other error.
     timeouts = replace(TIMEOUTS, engine_first_move=timedelta(seconds=1) - TIMEOUTS.engine_handshake)
     inbox: Inbox = SimpleQueue()
@@ -162,7 +162,7 @@ def test_one_lasting_fault_is_enough_for_the_daemon_not_to_be_started_again() ->
 
 
 def test_an_engine_without_a_named_variant_is_a_wrong_configuration(rude_engine: Path) -> None:
-    engine = SMALL.model_copy(update={"command": (sys.executable, str(rude_engine), "polite")})
+    engine = SMALL.model_copy(update={"command": (*QUICK_PYTHON, str(rude_engine), "polite")})
     config = Config(engine=engine, challenge=ChallengeConfig(variants=(Variant.ATOMIC,)))
     inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1))
@@ -173,7 +173,7 @@ def test_an_engine_without_a_named_variant_is_a_wrong_configuration(rude_engine:
 
 
 def test_a_fault_of_an_option_says_once_where_it_stands(rude_engine: Path) -> None:
-    options = {"command": (sys.executable, str(rude_engine), "polite"), "uci_options": {"Contempt": 1}}
+    options = {"command": (*QUICK_PYTHON, str(rude_engine), "polite"), "uci_options": {"Contempt": 1}}
     rules = ChallengeConfig(variants=(Variant.STANDARD,))
     heir = Profile.model_validate({"when": {"speed": "blitz"}, "engine": {"uci_options": {"Wit": 2}}})
     config = Config(engine=SMALL.model_copy(update=options), challenge=rules, profiles=(heir,))
@@ -192,7 +192,7 @@ def test_a_fault_of_an_option_says_once_where_it_stands(rude_engine: Path) -> No
 def test_a_hash_table_that_only_the_machine_makes_too_small_is_no_fault(
     rude_engine: Path, caplog: pytest.LogCaptureFixture, hash_mb: int, memory_mb: int, faults: list[str]
 ) -> None:
-    command = (sys.executable, str(rude_engine), "roomy")
+    command = (*QUICK_PYTHON, str(rude_engine), "roomy")
     engine = EngineConfig.model_validate({"command": command, "hash_mb": hash_mb})
     config = Config(engine=engine, challenge=ChallengeConfig(variants=(Variant.STANDARD,)))
     inbox: Inbox = SimpleQueue()
@@ -220,7 +220,7 @@ def test_a_hash_table_that_only_the_machine_makes_too_small_is_no_fault(
 def test_an_engine_without_the_wanted_levels_is_named(
     rude_engine: Path, manner: str, engine: dict[str, object], faults: list[str]
 ) -> None:
-    command = (sys.executable, str(rude_engine), manner)
+    command = (*QUICK_PYTHON, str(rude_engine), manner)
     challenge = ChallengeConfig(variants=(Variant.STANDARD,))
     config = Config(engine=EngineConfig.model_validate({**engine, "command": command}), challenge=challenge)
     inbox: Inbox = SimpleQueue()
@@ -235,7 +235,7 @@ def test_the_log_tells_that_an_engine_does_not_ponder(
     rude_engine: Path, caplog: pytest.LogCaptureFixture, manner: str, ponder: bool, told: bool
 ) -> None:
     caplog.set_level("INFO")
-    command = (sys.executable, str(rude_engine), manner)
+    command = (*QUICK_PYTHON, str(rude_engine), manner)
     challenge = ChallengeConfig(variants=(Variant.STANDARD,))
     engine = EngineConfig.model_validate({"command": command, "ponder": ponder})
     inbox: Inbox = SimpleQueue()

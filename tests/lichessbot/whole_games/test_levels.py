@@ -1,13 +1,13 @@
 """Levels in whole games: the daemon, a stand-in engine that repeats what it is told, and the embedded Lichess."""
 
 import json
-import sys
 from pathlib import Path
 
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.storage.database import read_only
 from tests.fakes.arena import Arena
+from tests.fakes.rude_engine import QUICK_PYTHON
 
 ENGINE = Path(__file__).parents[2] / "fakes" / "rude_engine.py"
 TOLD = 'engine.stderr game={game} line="setoption name UCI_Elo value {level}"'
@@ -24,7 +24,7 @@ def begin(arena: Arena, name: str, rating: int, *, rated: bool = False) -> GameS
 
 
 def configure(arena: Arena, *, modes: str = "casual", profiles: str = "") -> None:
-    command = json.dumps([sys.executable, str(ENGINE), "levelled", "e2e4"])
+    command = json.dumps([*QUICK_PYTHON, str(ENGINE), "levelled", "e2e4"])
     engine = f"command: {command}, strength: match_opponent, match_opponent: {{offset: -40, floor: 1400}}"
     arena.configure(profiles, abort_time=600, rules=f"modes: [{modes}], variants: [standard]", engine=engine)
 
