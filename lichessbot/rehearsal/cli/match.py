@@ -97,7 +97,7 @@ class Pairing:
     game: Game | None = None
     outcome: Outcome | None = None
     reason: str = ""
-    opponent_is_late: bool = False      # with its first move
+    late: Color | None = None           # the side that did not make its first move in time
     timer: asyncio.TimerHandle | None = field(default=None, repr=False)
 
     @property
@@ -276,10 +276,7 @@ class Match:
             case GameStarted(session) if pairing := self._pairing_of(session.game.id):
                 self._on_start(pairing, session)
             case GameEnded(session) if pairing := self._pairing_of(session.game.id):
-                outcome, reason = self._judged(session.game, pairing.bot_color)
-                if pairing.opponent_is_late:
-                    outcome, reason = Outcome.EXCUSED, "the opponent did not move in time"
-                self._close(pairing, outcome, reason)
+                self._on_end(pairing, session.game)
             case GameEnded(session) if color := session.game.setup.color_of(self._bot):
                 self._on_end_beside(session.game, color)
 
@@ -324,7 +321,7 @@ class Match:
     def _abort_idle(self, pairing: Pairing, session: GameSession) -> None:
         """Abort a game without the first two moves: no clock runs yet, so it would never end."""
         if session.game.is_abortable:
-            pairing.opponent_is_late = session.game.turn is not pairing.bot_color
+            pairing.late = session.game.turn
             session.abort()
 
     def _judged(self, game: Game, bot_color: Color) -> tuple[Outcome, str]:
@@ -332,6 +329,14 @@ class Match:
         outcome, reason = judge(game, bot_color, may_resign=self.plan.may_resign)
         savable = self._accounting.close(game, lost=outcome is Outcome.FAILED)
         return (outcome, reason) if savable else (Outcome.EXCUSED, f"{reason}, faults left no time for a move")
+
+    def _on_end(self, pairing: Pairing, game: Game) -> None:
+        outcome, reason = self._judged(game, pairing.bot_color)
+        if pairing.late is pairing.bot_color.other:
+            outcome, reason = Outcome.EXCUSED, "the opponent did not move in time"
+        elif pairing.late is not None and outcome is Outcome.FAILED:
+            reason = f"{reason}, the bot did not move in time"
+        self._close(pairing, outcome, reason)
 
     def _on_end_beside(self, game: Game, bot_color: Color) -> None:
         """Judge a game outside the series, if both sides have moved."""

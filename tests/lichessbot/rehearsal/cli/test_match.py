@@ -248,7 +248,8 @@ def test_bot_that_never_moves_is_aborted(
         # By its timer it could come before the opponent's move.
         lichess.call(lambda: it._abort_idle(it.pairings[1], session))
         finish(it, lichess)
-        assert {(pairing.outcome, pairing.reason) for pairing in it.pairings} == {(Outcome.FAILED, "aborted")}
+        reason = "aborted, the bot did not move in time"
+        assert {(pairing.outcome, pairing.reason) for pairing in it.pairings} == {(Outcome.FAILED, reason)}
         ends = [line.rpartition(", ")[2] for line in said if "aborted" in line]
         assert ends == ["0 plies", "1 ply"], "with White, and with Black"
 
