@@ -38,7 +38,7 @@ REFUSALS = (
 EVENTS = (
     "maintenance", "takeback", "challenge-canceled", "challenge-replaced", "challenge-expired", "flood", "eviction",
     "events-ended", "game-stream-ended", "threefold", "refused", "restart",
-    "network-changed",
+    "network-changed", "castling",
 )
 GROUPS = {"lines": LINES, "limits": LIMITS, "refusals": REFUSALS, "events": EVENTS}
 GAMES = {"lines": 9, "limits": 6, "refusals": 11, "events": 6}      # enough that each fault named can strike

@@ -163,6 +163,10 @@ class Fault(Enum):
     EVENTS_ENDED = FaultSpec(
         "events-ended", "the event stream ends cleanly", Layer.EVENTS, (Place.GAME_START,), Remedy.LISTENING
     )
+    CASTLING = FaultSpec(
+        "castling", "the stream of a game writes castling as king takes rook (e1h1) in every variant", Layer.EVENTS,
+        (Place.GAME_START,),
+    )
     GAME_STREAM_ENDED = FaultSpec(
         "game-stream-ended", "the stream of a running game ends cleanly", Layer.EVENTS, (Place.TURN,), Remedy.REOPENED
     )

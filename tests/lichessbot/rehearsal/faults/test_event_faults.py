@@ -117,6 +117,18 @@ def test_streams_end_cleanly_during_the_game(
     ada.do(game_id, "move/e7e5")
 
 
+def test_castling_is_written_as_king_takes_rook_for_a_whole_game(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
+    it = inject_for(lichess, ada, *placed(Fault.CASTLING))
+    game_id = start_numbered_game(lichess, it, ada, bob)
+    stream = ada.game(game_id)
+    play(game_id, "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1g1 e8h8", ada, bob)
+    ada.do(game_id, "resign")
+    assert stream.rest()[-1]["moves"].endswith(" e1h1 e8h8")
+    assert it.offences == []
+
+
 def test_late_threefold_looks_like_our_turn_and_refuses_our_move(
     lichess: RehearsalServer, ada: Client, bob: Client, timing: Timing
 ) -> None:
