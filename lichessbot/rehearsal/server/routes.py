@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import Color, DeclineReason
 from lichessbot.rehearsal.rules.enums import Scope as Right
-from lichessbot.rehearsal.rules.errors import ApiError, NotFound, Refused
+from lichessbot.rehearsal.rules.errors import ApiError, NotForBots, NotFound, Refused
 from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server import export, payloads
 from lichessbot.rehearsal.server import params as forms
@@ -32,6 +32,7 @@ OpenHandler = Callable[[Site, Request], Awaitable[Response]]
 
 EVENT_SCOPES = (Right.BOT_PLAY, Right.CHALLENGE_READ, Right.BOARD_PLAY)
 PLAY_SCOPES = (Right.BOT_PLAY,)
+BOARD_SCOPES = (Right.BOARD_PLAY,)
 READ_SCOPES = (Right.CHALLENGE_READ,)
 CHALLENGE_SCOPES = (Right.BOT_PLAY, Right.CHALLENGE_WRITE)
 ARENA_SCOPES = (Right.TOURNAMENT_WRITE, Right.BOT_PLAY)
@@ -90,6 +91,8 @@ def _routes(site: Site) -> list[BaseRoute]:
         authorised(f"{game}/claim-victory", claim_victory, PLAY_SCOPES, "POST"),
         authorised(f"{game}/claim-draw", claim_draw, PLAY_SCOPES, "POST"),
         authorised(f"{game}/{{command:path}}", unknown_command, PLAY_SCOPES, "POST"),
+        authorised("/api/board/{path:path}", board_api, BOARD_SCOPES),
+        authorised("/api/board/{path:path}", board_api, BOARD_SCOPES, "POST"),
         public("/api/tournament/{arena_id}", show_arena),
         authorised("/api/tournament/{arena_id}/join", join_arena, ARENA_SCOPES, "POST"),
         authorised("/api/tournament/{arena_id}/withdraw", leave_arena, ARENA_SCOPES, "POST"),
@@ -255,6 +258,13 @@ async def claim_victory(site: Site, call: Call) -> None:
 async def claim_draw(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
     session.claim_draw(color)
+
+
+async def board_api(_site: Site, call: Call) -> Response:
+    """Refuse bots the endpoints for boards that people play on."""
+    if call.account.is_bot:
+        raise NotForBots
+    raise _not_served(call.request)
 
 
 async def unknown_command(site: Site, call: Call) -> Response:

@@ -70,6 +70,17 @@ def test_challenge_read_alone_can_stream_events_but_not_play(join: Join) -> None
     assert reader.command("whatever", "abort").status_code == 403
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_the_endpoints_for_peoples_boards_refuse_bots(join: Join, ada: Client, method: str) -> None:
+    path = "/api/board/game/whatever/move/e2e4"
+    send = {"GET": Client.get, "POST": Client.post}[method]
+    bot, human = (join("Player", title, frozenset({Scope.BOARD_PLAY})) for title in ("BOT", None))
+    assert send(ada, path).json() == {"error": "Missing scope: board:play"}
+    refused = send(bot, path)
+    assert (refused.status_code, refused.json()) == (403, {"error": "This API endpoint is not for Bot accounts."})
+    assert send(human, path).json() == {"error": f"The embedded Lichess does not serve {method} {path}"}
+
+
 @pytest.mark.parametrize("path", ["/api/nothing", "/api/games/user/ada", "/api/challenge/xxxxxxxx/accept", "/"])
 def test_paths_and_methods_that_are_not_served_say_so(ada: Client, path: str) -> None:
     response = ada.get(path)
