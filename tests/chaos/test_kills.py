@@ -17,6 +17,7 @@ from lichessbot.rehearsal.faults.traffic import Place, request_traffic
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import ChatRoom
 from lichessbot.rehearsal.rules.game import DRAW_OFFER_SPACING_PLIES
+from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import BOT, Arena, SlowOpponent, judge
 from tests.fakes.faults import inject
@@ -60,13 +61,14 @@ class Watch:
 
     @property
     def bad_moves(self) -> list[str]:
-        """The limit on account requests does not count: no operator restarts it every few seconds."""
+        """What the bot did wrong in its games."""
         return [offence for offence in self.injector.offences if offence.startswith("game ")]
 
 
 @pytest.fixture
 def arena(tmp_path: Path) -> Iterator[Arena]:
-    with RehearsalServer() as server:
+    # No operator restarts it every few seconds: only here would that meet the limits on streams and account requests.
+    with RehearsalServer(timing=Timing(event_streams_window_s=0.1, account_window_s=0.1)) as server:
         arena = Arena(server, tmp_path, is_copied=False)
         text = CONFIG.format(url=arena.site.url, concurrency=2 * GAMES_AT_ONCE, hello=HELLO, goodbye=GOODBYE)
         (tmp_path / "config.yml").write_text(text)

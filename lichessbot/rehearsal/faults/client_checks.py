@@ -9,10 +9,10 @@ from collections import Counter, deque
 from dataclasses import dataclass
 
 from lichessbot.rehearsal.faults.traffic import Place, Traffic
+from lichessbot.rehearsal.rules.quotas import REQUESTS_PER_WINDOW
 from lichessbot.rehearsal.rules.timing import Timing
 
 UNDER_WAY_MS = 300                      # a request may have been sent before the client knew better
-ALLOWED_IN_WINDOW = 30
 _LATEST_TOLD = 6                        # of what came before an offence in a game
 
 # A running clock cannot wait: moves go on after a 429, and the stream that tells what to move.
@@ -74,8 +74,8 @@ class ClientChecks:
             told = f"{max(told_ms)} ms into the pause that a 429 asks for"
             self._offences[f"a request ({traffic.place.value}) {told}"] += 1
         window = self._windows.get(traffic.place)
-        if window is not None and window.count(now_ms) == ALLOWED_IN_WINDOW + 1:
-            self._offences[f"more than {ALLOWED_IN_WINDOW} requests ({traffic.place.value}) in their window"] += 1
+        if window is not None and window.count(now_ms) == REQUESTS_PER_WINDOW + 1:
+            self._offences[f"more than {REQUESTS_PER_WINDOW} requests ({traffic.place.value}) in their window"] += 1
 
     def was_limited(self, traffic: Traffic, pause_s: float, now_ms: int) -> None:
         """Expect a pause: that request is answered 429 now, which asks for `pause_s`."""

@@ -120,8 +120,8 @@ class TooManyRequests(ApiError):
 
     status = 429
 
-    def __init__(self) -> None:
-        super().__init__("Too many requests. Try again later.")
+    def __init__(self, text: str = "Too many requests. Try again later.") -> None:
+        super().__init__(text)
 
 
 class QuotaUsedUp(_BotGamesUsedUp):

@@ -1,4 +1,4 @@
-"""The quotas of Lichess: games between bots, challenges, arenas.
+"""The quotas of Lichess: games between bots, challenges, arenas, event streams and requests for the account.
 
 Pure: monotonic milliseconds are passed in. A quota counts in a sliding window; a refusal names the seconds until it
 allows the request.
@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lichessbot.rehearsal.rules.accounts import Account
+from lichessbot.rehearsal.rules.accounts import Account, Grant
 from lichessbot.rehearsal.rules.errors import OpponentCapped, QuotaUsedUp, Refused, TooManyRequests
 from lichessbot.rehearsal.rules.timing import Timing
 
@@ -18,10 +18,17 @@ CREDITS_PER_DAY = 200
 CREDITS_PER_MINUTE = 25
 COST_OF_A_BOT = 1
 COST_OF_A_HUMAN = 5
+REQUESTS_PER_WINDOW = 30         # for the event stream by token, and for the account by user
 ARENA_JOINS_PER_TEN_MINUTES = 30
 ARENA_CREDITS_PER_HOUR = 8
 ARENA_CREDITS_PER_DAY = 30
 COST_OF_AN_ARENA = 2
+
+
+POLLED = (
+    "Please don't poll this endpoint, it is intended to be streamed."
+    " See https://lichess.org/api#tag/Board/operation/apiStreamEvent."
+)
 
 
 @dataclass
@@ -50,6 +57,8 @@ class Quotas:
         self._bot_games: dict[Account, _Count] = {}
         self._credits: dict[tuple[Account, int], _Count] = {}
         self._joins: dict[Account, tuple[_Count, ...]] = {}
+        self._event_streams: dict[Grant, _Count] = {}
+        self._account_requests: dict[Account, _Count] = {}
 
     def check_bot_game(self, asking: Account, other: Account, now_ms: int) -> None:
         """Raise if one of two bots has used up its games against bots; games with humans do not count."""
@@ -76,6 +85,18 @@ class Quotas:
             for most, window_s in ((CREDITS_PER_MINUTE, self._timing.minute_s), (CREDITS_PER_DAY, self._timing.day_s))
         ]
         if not _spend(counts, now_ms):
+            raise TooManyRequests
+
+    def open_event_stream(self, grant: Grant, now_ms: int) -> None:
+        """Count an opening of the event stream. Raises TooManyRequests after too many with one token."""
+        count = self._event_streams.setdefault(grant, _Count(1000 * self._timing.event_streams_window_s))
+        if not _spend([(count, 1, REQUESTS_PER_WINDOW)], now_ms):
+            raise TooManyRequests(POLLED)
+
+    def read_account(self, account: Account, now_ms: int) -> None:
+        """Count a request for the account. Raises TooManyRequests after too many."""
+        count = self._account_requests.setdefault(account, _Count(1000 * self._timing.account_window_s))
+        if not _spend([(count, 1, REQUESTS_PER_WINDOW)], now_ms):
             raise TooManyRequests
 
     def join_arena(self, account: Account, now_ms: int, *, is_new: bool) -> None:

@@ -133,6 +133,7 @@ async def _nobody_listens(_request: Request, _error: Exception) -> Response:
 
 
 async def account(site: Site, call: Call) -> Response:
+    site.quotas.read_account(call.account, monotonic_ms())
     return JSONResponse(_extended_user(site, call.account))
 
 
@@ -200,6 +201,7 @@ async def online_bots(site: Site, request: Request) -> Response:
 
 
 async def event_stream(site: Site, call: Call) -> Response:
+    site.quotas.open_event_stream(call.grant, monotonic_ms())
     stream = site.open_event_stream(call.grant)
     return StreamedResponse(stream.body(), NDJSON, lambda: site.close_event_stream(call.grant, stream))
 

@@ -34,6 +34,8 @@ def timing() -> Timing:
         arena_waits_s=PATIENCE_S,
         rate_limit_s=PATIENCE_S,
         minute_s=PATIENCE_S,
+        event_streams_window_s=PATIENCE_S,
+        account_window_s=PATIENCE_S,
     )
 
 

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from lichessbot.rehearsal.faults.client_checks import ALLOWED_IN_WINDOW, UNDER_WAY_MS, Arrival, ClientChecks
+from lichessbot.rehearsal.faults.client_checks import UNDER_WAY_MS, Arrival, ClientChecks
 from lichessbot.rehearsal.faults.traffic import Place, Traffic
+from lichessbot.rehearsal.rules.quotas import REQUESTS_PER_WINDOW
 from lichessbot.rehearsal.rules.timing import Timing
 
 KNIGHT = Arrival("game", "g1f3", position_ms=1000, is_legal=True, was_legal=True)
@@ -136,15 +137,15 @@ def test_longest_pause_counts() -> None:
 @pytest.mark.parametrize("place", [Place.EVENT_STREAM, Place.ACCOUNT])
 def test_thirty_requests_are_allowed_in_the_window_of_the_contract(place: Place) -> None:
     it = ClientChecks(Timing())
-    for number in range(ALLOWED_IN_WINDOW):
+    for number in range(REQUESTS_PER_WINDOW):
         it.hear(Traffic(place), number)
     assert it.offences == []
-    it.hear(Traffic(place), ALLOWED_IN_WINDOW)
+    it.hear(Traffic(place), REQUESTS_PER_WINDOW)
     assert len(it.offences) == 1
 
 
 def test_window_slides() -> None:
     it = ClientChecks(Timing())
-    for number in range(10 * ALLOWED_IN_WINDOW):
+    for number in range(10 * REQUESTS_PER_WINDOW):
         it.hear(Traffic(Place.EVENT_STREAM), number * 21_000)
     assert it.offences == []

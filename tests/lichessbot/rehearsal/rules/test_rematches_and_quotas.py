@@ -7,6 +7,7 @@ import pytest
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Variant
+from lichessbot.rehearsal.rules.quotas import REQUESTS_PER_WINDOW
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, account_of, start_game
@@ -96,3 +97,21 @@ def test_the_credits_of_a_minute_are_spent_five_by_five_on_humans(own_lichess: R
     refused = ada.post(f"/api/challenge/{bob.name}", data={"clock.limit": 60, "clock.increment": 0})
     assert (refused.status_code, refused.json()) == (429, {"error": "Too many requests. Try again later."})
     bob.challenge(ada)
+
+
+def test_an_event_stream_that_is_polled_is_refused_with_advice(own_lichess: RehearsalServer) -> None:
+    ada, hal = (joining(own_lichess)(name) for name in ("Ada", "Hal"))
+    for _ in range(REQUESTS_PER_WINDOW):
+        ada.events().drop()
+    refused = ada.get("/api/stream/event")
+    assert refused.status_code == 429
+    assert refused.json()["error"].startswith("Please don't poll this endpoint, it is intended to be streamed.")
+    assert hal.events().response.status_code == 200
+
+
+def test_requests_for_the_account_are_limited_by_user(own_lichess: RehearsalServer) -> None:
+    ada, hal = (joining(own_lichess)(name) for name in ("Ada", "Hal"))
+    assert {ada.get("/api/account").status_code for _ in range(REQUESTS_PER_WINDOW)} == {200}
+    refused = ada.get("/api/account")
+    assert (refused.status_code, refused.json()) == (429, {"error": "Too many requests. Try again later."})
+    assert hal.get("/api/account").status_code == 200
