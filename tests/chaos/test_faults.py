@@ -57,7 +57,7 @@ def test_only_what_was_under_way_is_excused() -> None:
     trips = Trips("")
     trips.longest_ms = 100.0
     tardy = "game EZukgQia: e6d5 is late or doubled, {} ms into its position (e6d5 carried out 598 ms before)"
-    asking = "a request (account) {} ms into the pause that a 429 asks for"
+    asking = "a request (account) {} ms into the pause of 6 s that a 429 (accept) asks for"
     illegal = "game EZukgQia: e6d5 is illegal 369 ms into its position"
     assert trips.judge([tardy.format(500), asking.format(500)]) == []
     kept = [tardy.format(501), asking.format(501), illegal]

@@ -69,10 +69,10 @@ class ClientChecks:
             self._tries.pop(traffic.game_id, None)      # it may find another move for the position that it reads
             self._note(traffic.game_id, "the game read", now_ms)
         pauses = [it for it in self._pauses if it.at_ms + UNDER_WAY_MS < arrived_ms and now_ms < it.until_ms]
-        told_ms = [arrived_ms - it.at_ms for it in pauses]
-        if traffic.place not in _NEVER_PAUSED and told_ms:
-            told = f"{max(told_ms)} ms into the pause that a 429 asks for"
-            self._offences[f"a request ({traffic.place.value}) {told}"] += 1
+        if traffic.place not in _NEVER_PAUSED and pauses:
+            first = min(pauses, key=lambda it: it.at_ms)
+            pause = f"the pause of {(first.until_ms - first.at_ms) / 1000:g} s that a 429 ({first.traffic}) asks for"
+            self._offences[f"a request ({traffic}) {arrived_ms - first.at_ms} ms into {pause}"] += 1
         window = self._windows.get(traffic.place)
         if window is not None and window.count(now_ms) == REQUESTS_PER_WINDOW + 1:
             self._offences[f"more than {REQUESTS_PER_WINDOW} requests ({traffic.place.value}) in their window"] += 1

@@ -101,6 +101,10 @@ class Traffic:
     place: Place
     game_id: str | None = None
     uci: str | None = None              # the move of a request
+    request: str | None = None          # method and path, if it is of no other kind
+
+    def __str__(self) -> str:
+        return self.request or self.place.value
 
 
 def request_traffic(method: str, path: str) -> Traffic:
@@ -111,7 +115,7 @@ def request_traffic(method: str, path: str) -> Traffic:
         if found is not None:
             parts = found.groupdict()
             return Traffic(place, parts.get("id"), parts.get("uci"))
-    return Traffic(Place.OTHER_REQUEST)
+    return Traffic(Place.OTHER_REQUEST, request=f"{method} {path}")
 
 
 def line_traffic(payload: Mapping[str, Any], game_id: str | None) -> Traffic:

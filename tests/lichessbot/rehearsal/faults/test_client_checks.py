@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lichessbot.rehearsal.faults.client_checks import UNDER_WAY_MS, Arrival, ClientChecks
-from lichessbot.rehearsal.faults.traffic import Place, Traffic
+from lichessbot.rehearsal.faults.traffic import Place, Traffic, request_traffic
 from lichessbot.rehearsal.rules.quotas import REQUESTS_PER_WINDOW
 from lichessbot.rehearsal.rules.timing import Timing
 
@@ -124,6 +124,15 @@ def test_a_pause_binds_only_a_client_that_got_the_answer() -> None:
     it.answer_lost(Traffic(Place.PLAYING))
     it.hear(Traffic(Place.DECLINE, "game"), 31_000)
     assert len(it.offences) == 1
+
+
+def test_a_request_in_a_pause_is_told_with_the_429_that_asked_for_it() -> None:
+    it = ClientChecks(Timing())
+    it.was_limited(request_traffic("POST", "/api/token/test"), 60, 0)
+    it.was_limited(Traffic(Place.ACCOUNT), 60, 100)
+    it.hear(request_traffic("GET", "/api/users/nobody?trophies=1"), 5_000)
+    told = "5000 ms into the pause of 60 s that a 429 (POST /api/token/test) asks for"
+    assert it.offences == [f"a request (GET /api/users/nobody) {told}"]
 
 
 def test_longest_pause_counts() -> None:

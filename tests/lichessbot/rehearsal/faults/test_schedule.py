@@ -131,7 +131,7 @@ def test_what_streams_do_not_show_is_noticed_by_asking_only() -> None:
         ("POST", "/api/bot/game/abcdefgh/takeback/yes", Traffic(Place.TAKEBACK, "abcdefgh")),
         ("POST", "/api/bot/game/abcdefgh/claim-victory", Traffic(Place.CLAIM, "abcdefgh")),
         ("POST", "/api/challenge/abcdefgh/accept", Traffic(Place.ACCEPT, "abcdefgh")),
-        ("GET", "/api/challenge/abcdefgh/accept", Traffic(Place.OTHER_REQUEST)),
+        ("GET", "/api/challenge/a/accept", Traffic(Place.OTHER_REQUEST, request="GET /api/challenge/a/accept")),
         ("POST", "/api/challenge/somebody", Traffic(Place.CREATE)),
         ("POST", "/api/challenge/some-body_1", Traffic(Place.CREATE)),
         ("POST", "/api/challenge/abcdefgh/cancel", Traffic(Place.CANCEL)),
@@ -142,7 +142,7 @@ def test_what_streams_do_not_show_is_noticed_by_asking_only() -> None:
         ("GET", "/api/tournament/abcdefgh", Traffic(Place.TOURNAMENT)),
         ("POST", "/api/tournament/abcdefgh/join", Traffic(Place.TOURNAMENT)),
         ("GET", "/api/cloud-eval?fen=x", Traffic(Place.CLOUD)),
-        ("POST", "/api/token/test", Traffic(Place.OTHER_REQUEST)),
+        ("POST", "/api/token/test", Traffic(Place.OTHER_REQUEST, request="POST /api/token/test")),
     ],
 )
 def test_requests_are_known_by_method_and_path(method: str, path: str, traffic: Traffic) -> None:
