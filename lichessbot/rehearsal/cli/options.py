@@ -153,10 +153,11 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
         ),
         click.option(
             "--serve", is_flag=True,
-            help="Start no bot: check any client of the Bot API. Ends after --games games with exit code 1 if the "
-            "client broke a rule, declined, aborted, or lost on time; without --games it ends with Ctrl-C. Serves "
-            "what a bot needs to play: accounts, streams, games, challenges, and exports; other paths answer 404 and "
-            "say so. There are no arenas or teams to join.",
+            help="Start no bot: check any client of the Bot API, which must accept --concurrency games at a time. "
+            "Ends after --games games with exit code 1 if the client broke a rule, declined or ignored a "
+            "challenge, aborted, or lost on time; without --games it ends with Ctrl-C. Serves what a bot needs "
+            "to play: accounts, streams, games, challenges, and exports; other paths answer 404 and say so. "
+            "There are no arenas or teams to join.",
         ),
         click.option("--no-open", is_flag=True, help="With --browser: only print the address of the page."),
         click.option(
