@@ -59,7 +59,7 @@ from lichessbot.rehearsal.rules.enums import BOT_TITLE
 from lichessbot.rehearsal.rules.timing import Timing, wall_ms
 from lichessbot.rehearsal.server import export
 from lichessbot.rehearsal.server.server import RehearsalServer, ServerDidNotStart
-from lichessbot.rehearsal.server.site import EventStreamOpened, Site, SiteEvent
+from lichessbot.rehearsal.server.site import EventStreamClosed, EventStreamOpened, Site, SiteEvent
 
 EXIT_GOOD = 0
 EXIT_BAD = 1
@@ -261,10 +261,13 @@ class _Rehearsal:
             Behaviour(site, bot, self._injector.schedule, plan.opponent_actions, plan.seed)
 
         def on(happening: SiteEvent) -> None:
-            if isinstance(happening, EventStreamOpened) and happening.account is bot:
-                self._display.say("the bot's event stream is open")
-                self._connected.set()
-                match.fill()
+            match happening:
+                case EventStreamOpened(account) if account is bot:
+                    self._display.say("the bot's event stream is open")
+                    self._connected.set()
+                    match.fill()
+                case EventStreamClosed(account) if account is bot:
+                    self._display.say("the bot's event stream is closed")
 
         site.observe(on)
 

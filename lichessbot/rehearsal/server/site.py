@@ -54,6 +54,11 @@ class EventStreamOpened:
 
 
 @dataclass(frozen=True)
+class EventStreamClosed:
+    account: Account
+
+
+@dataclass(frozen=True)
 class ChallengeMade:
     challenge: Challenge
 
@@ -80,7 +85,9 @@ class GameEnded:
     session: GameSession
 
 
-SiteEvent = EventStreamOpened | ChallengeMade | ChallengeSettled | GameStarted | GameChanged | GameEnded
+SiteEvent = (
+    EventStreamOpened | EventStreamClosed | ChallengeMade | ChallengeSettled | GameStarted | GameChanged | GameEnded
+)
 
 
 class Site:
@@ -167,7 +174,8 @@ class Site:
         return stream
 
     def close_event_stream(self, grant: Grant, stream: LineStream) -> None:
-        self._event_streams.close(grant, stream)
+        if self._event_streams.close(grant, stream):
+            self._notify(EventStreamClosed(grant.account))
 
     def open_challenge_stream(self, challenge: Challenge) -> LineStream:
         """Open a stream that keeps a challenge from expiring."""

@@ -104,10 +104,12 @@ class StreamBook(Generic[Key]):
             older.end()
         self._streams[key] = stream
 
-    def close(self, key: Key, stream: LineStream) -> None:
-        """Forget a stream whose connection ended, unless a newer one replaced it."""
-        if self._streams.get(key) is stream:
+    def close(self, key: Key, stream: LineStream) -> bool:
+        """Forget a stream whose connection ended; return False if a newer one has replaced it."""
+        is_latest = self._streams.get(key) is stream
+        if is_latest:
             del self._streams[key]
+        return is_latest
 
     def end_all(self) -> None:
         for stream in self._streams.values():

@@ -58,6 +58,17 @@ def test_the_broken_rules_of_another_client_are_reported(rehearsal: list[subproc
     assert "e2e5 is illegal" in said
 
 
+def test_a_client_that_goes_away_and_comes_back_is_told(rehearsal: list[subprocess.Popen[str]], mark: str) -> None:
+    process = start(rehearsal, "--serve")
+    client = client_of(process)
+    for _ in range(2):
+        events = client.events()
+        read_until(process, "the bot's event stream is open")
+        events.drop()
+        read_until(process, "the bot's event stream is closed")
+    interrupt(process)
+
+
 def test_serve_ends_after_its_games_with_a_table_and_the_verdict(
     rehearsal: list[subprocess.Popen[str]], mark: str
 ) -> None:
