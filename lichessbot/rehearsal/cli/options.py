@@ -144,7 +144,7 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
         click.option(
             "--chaos", type=_chance, metavar="P",
             help="Probability that a fault strikes at each opportunity; faults that stop every game count once. "
-            "Default: each fault strikes at most once.",
+            "Default: each fault strikes at most once at each of its places.",
         ),
         click.option(
             "--faults", type=_faults, metavar="NAME,...",

@@ -30,9 +30,9 @@ _FREQUENT = (
 class FaultPlan:
     """Which faults, how often, and the seed of everything else.
 
-    Without a `chance` each fault is assigned to one of the games and strikes once, early in it. With a `chance` a fault
-    strikes at each opportunity with that probability, divided by the games `at_once` if it stops all games: otherwise
-    Lichess would be less available the more games there are.
+    Without a `chance` each fault strikes once at each of its places; at a place of games, early in one of the games.
+    With a `chance` a fault strikes at each opportunity with that probability, divided by the games `at_once` if it
+    stops all games: otherwise Lichess would be less available the more games there are.
     """
 
     placed_faults: tuple[PlacedFault, ...] = ()
