@@ -11,4 +11,5 @@ cdef class Judge:
     cdef u64 game
     cdef int taste[KINDS * 64]
     cdef int score(self, Position position) noexcept nogil
+    cdef int drawn_pawn_ending(self, Position position) noexcept nogil
     cdef int taste_of(self, Position position) noexcept nogil

@@ -11,8 +11,9 @@ from cython.cimports.engine.core.bitboard import lsb, popcount, u64
 from cython.cimports.engine.core.params import EXCHANGE_VALUE
 from cython.cimports.engine.core.pieces import BLACK, KIND_OF, KINDS, KING
 from cython.cimports.engine.core.position import Position
+from cython.cimports.engine.core.score import DRAW, endgame_of
 from cython.cimports.engine.core.zobrist import mix64
-from cython.cimports.engine.evaluation.evaluate import evaluate
+from cython.cimports.engine.evaluation.evaluate import balance, evaluate
 from cython.cimports.engine.evaluation.style_bonus import StyleBonus
 
 FULL = cython.declare(cython.int, 1000)
@@ -48,13 +49,27 @@ class Judge:
         judged: cython.int = self.taste_of(position)
         if position.side_to_move == BLACK:
             material, judged = -material, -judged
-        judged += material + (evaluate(position) - material) * self.understanding // 100
+        evaluated: cython.int = evaluate(position)
+        if evaluated == DRAW and popcount(position.occupied) == 3:
+            evaluated = self.drawn_pawn_ending(position)
+        judged += material + (evaluated - material) * self.understanding // 100
         # Two uniform numbers from 0 to FULL make a triangle, whose standard deviation is its half width times
         # 1 / sqrt(6): 408 thousandths of FULL.
         noise: u64 = mix64(self.game ^ position.key)
         parts: cython.int = cython.cast(cython.int, noise % 1001 + (noise >> 32) % 1001) - FULL
         judged += parts * self.misjudgement // 408
         return judged if self.style is None else self.style.added_to(judged, position, self.us)
+
+    def drawn_pawn_ending(self, position: Position) -> cython.int:
+        """Return the score of a draw by king and pawn against king: a part of what the terms say of the pawn.
+
+        If it were 0, all moves would look alike: a king would leave its pawn, and the other one not take it.
+        """
+        sign: cython.int = 1 if popcount(position.colours[BLACK]) == 1 else -1
+        hope: cython.int = sign * endgame_of(balance(position)) // 16
+        if hope < 1:
+            hope = 1
+        return hope if (sign < 0) == (position.side_to_move == BLACK) else -hope
 
     def taste_of(self, position: Position) -> cython.int:
         """Return what the player's taste adds for White."""

@@ -218,6 +218,14 @@ def test_the_basic_mates_are_known(pieces: str, rating: int) -> None:
         assert board.is_checkmate(), board.fen()
 
 
+@pytest.mark.parametrize("rating", [600, 1200, 1800])
+def test_a_drawn_pawn_ending_is_played_on(rating: int) -> None:
+    """Nothing but draws: even so, a king does not walk away from its last pawn, and the other goes for a free one."""
+    for seed in range(3):
+        assert choose(rating, seed, Board("8/3k4/8/2K1P3/8/8/8/8 w - - 0 1")) == "c5d5"
+        assert choose(rating, seed, Board("8/8/8/2k1P3/8/8/8/1K6 b - - 0 1")) == "c5d5"
+
+
 def test_an_opening_that_the_book_does_not_know_gets_a_move_with_a_name() -> None:
     bird = board_after(Board().fen(), "f2f4")
     named = named_moves(bird)
