@@ -88,7 +88,8 @@ class TerminalGame:
             pass                   # it gets a better hint below
         moves = {board.san(move): move for move in board.legal_moves()}
         queens = [san for san, move in moves.items() if san.startswith(f"{text}=Q") or move == f"{text.lower()}q"]
-        close = queens or get_close_matches(text, [*moves, *moves.values()], 1, 0.5)
+        in_other_case = [san for san in moves if san.lower().rstrip("+#") == text.lower().rstrip("+#")]
+        close = queens or in_other_case or get_close_matches(text, [*moves, *moves.values()], 1, 0.5)
         hint = f"; did you mean {close[0]}?" if close else f"; legal are {', '.join(sorted(moves)[:8])} ..."
         raise InvalidMove(f"{text[:20]!r} is not a legal move here{hint}")
 

@@ -96,6 +96,13 @@ def test_a_promotion_without_its_piece_names_the_queen(text: str, queen: str) ->
         game.read_move(text)
 
 
+@pytest.mark.parametrize(("text", "move"), [("E4", "e4"), ("nf3", "Nf3"), ("NF3", "Nf3"), ("QXF7", "Qxf7+")])
+def test_a_move_in_capitals_or_small_letters_names_the_move_that_is_meant(text: str, move: str) -> None:
+    game = TerminalGame(Board("6k1/5p2/8/7Q/8/8/4P3/K5N1 w - - 0 1"), NAMES)
+    with pytest.raises(InvalidMove, match=f"; did you mean {re.escape(move)}\\?$"):
+        game.read_move(text)
+
+
 def test_drops_are_typed_and_taken_back() -> None:
     game = TerminalGame(Board("4k3/8/8/8/8/8/8/4K3[Q] w - - 0 1", variant="crazyhouse"), NAMES)
     assert game.play(game.read_move("Q@d4")) == "Q@d4"
