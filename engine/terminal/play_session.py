@@ -147,7 +147,7 @@ class PlaySession:
         if end is None or self._announced:
             return
         self._announced = True
-        self._awaited = 0
+        self._awaited = self._hint_awaited = 0
         self._premoves.clear()
         self._search.cancel()
         self._say(f"{end.result}  {end.reason}")

@@ -56,6 +56,12 @@ def test_a_hint_that_comes_after_undo_is_not_shown() -> None:
     assert "hint:" not in said
 
 
+def test_a_hint_that_comes_after_the_end_is_not_shown() -> None:
+    said = play(HUMAN, HUMAN, "hint", "resign", SearchDone(1, "d2d4", None))[1]
+    assert "white resigns" in said
+    assert "hint:" not in said
+
+
 def test_a_reply_of_the_computer_that_comes_after_undo_is_not_played() -> None:
     late, reply = SearchDone(1, "e7e5", None), SearchDone(2, "d7d5", None)
     assert play(HUMAN, COMPUTER, "e4", "undo", late, "d4", reply)[0] == ["d2d4", "d7d5"]
