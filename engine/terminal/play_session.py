@@ -25,6 +25,7 @@ HINT_LIMITS = Limits(move_time_ms=1000)
 SQUARE = re.compile(r"[a-h][1-8]")
 HELP = """\
 e4, Nf3, e2e4, O-O   play a move, in SAN or UCI notation
+N@f3                 drop a piece from the pocket, in crazyhouse
 e2                   show the moves of the piece there
 undo                 take back your last move
 hint                 ask the engine for a move

@@ -90,7 +90,7 @@ class TerminalGame:
         queens = [san for san, move in moves.items() if san.startswith(f"{text}=Q") or move == f"{text.lower()}q"]
         in_other_case = [san for san in moves if san.lower().rstrip("+#") == text.lower().rstrip("+#")]
         close = queens or in_other_case or get_close_matches(text, [*moves, *moves.values()], 1, 0.5)
-        hint = f"; did you mean {close[0]}?" if close else f"; legal are {', '.join(sorted(moves)[:8])} ..."
+        hint = f"; did you mean {close[0]}?" if close else "; `moves` lists the legal ones, `help` the commands"
         raise InvalidMove(f"{text[:20]!r} is not a legal move here{hint}")
 
     def moves_from(self, square: str) -> list[str]:
