@@ -8,9 +8,12 @@ _COMMAND: Final = re.compile(r"!\s*([a-z]+)\s*[:=]?\s*(.*)", re.DOTALL)
 
 
 def command_in(text: str) -> tuple[str, Sequence[str]] | None:
-    """Return the command and its arguments in a line; spellings such as `!level900` and `! level: 900` count."""
+    """Return the command and its arguments in a line; spellings such as `!level900` and `! level: 900!` count."""
     found = _COMMAND.fullmatch(text.strip().lower())
-    return (found[1], found[2].split()) if found else None
+    if found is None:
+        return None
+    words = (word.strip(".,!?") for word in found[2].split())
+    return found[1], [word for word in words if word]
 
 
 def user_id(username: str) -> str:

@@ -26,7 +26,7 @@ def bench(engine: EngineConfig = LEVEL_1500, *, rated: bool = False) -> ChatBenc
 
 
 def test_everybody_hears_which_level_plays() -> None:
-    assert bench().answer("!level") == f"I play at level 1500. {HOW}"
+    assert bench().answer("!level") == bench().answer("!level ?") == f"I play at level 1500. {HOW}"
     assert bench(EngineConfig()).answer("!level", "spectator", "Karl") == f"I play at full strength. {HOW}"
     assert bench(rated=True).answer("!levels") == f"I play at level 1500. {RATED}"
 
@@ -76,6 +76,8 @@ def test_options_with_keys_of_their_own_weaken_nothing() -> None:
         ("! Level 900", 900, "From my next move on I play at level 900."),
         ("!levels 900", 900, "From my next move on I play at level 900."),
         ("!lvl 900", 900, "From my next move on I play at level 900."),
+        ("!level 900, please!", 900, "From my next move on I play at level 900."),
+        ("!level 900.", 900, "From my next move on I play at level 900."),
     ],
 )
 def test_the_opponent_chooses_a_level(text: str, level: int, answer: str) -> None:
