@@ -251,7 +251,9 @@ class GameManager:
         if session is None:
             session = GameSession(info, self._shared, self.idle_engines)
         self._sessions[info.game_id] = session
-        self._guarded(session, session.start)
+        # Beyond the slots, it may be none of our games: the first search is soon enough for its engine.
+        has_slot = len(self) <= self._shared.config.challenge.concurrency
+        self._guarded(session, lambda: session.start(has_slot=has_slot))
         self._share_cores()
 
     def _share_cores(self) -> None:

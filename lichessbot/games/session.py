@@ -126,12 +126,14 @@ class GameSession:
         """Of our next move, and of the one sent last."""
         self._recorded: threading.Event | None = None  # of the latest action that must not be done twice
 
-    def start(self) -> None:
-        """Begin to read the game, perhaps again after `suspend`; start the engine meanwhile if the game has a clock."""
+    def start(self, *, has_slot: bool = True) -> None:
+        """Begin to read the game, perhaps again after `suspend`; start its engine meanwhile with clock and slot."""
         self.began_at = time.monotonic()
         self._game.join(self.began_at, self.info)
         self._read()
-        self._start_engine()
+        self._engine.expect(self._game.engine)
+        if has_slot:
+            self._start_engine()
 
     def _start_engine(self) -> None:
         """Have the engine ready for our next move in a game with a clock; one that searches is left alone."""

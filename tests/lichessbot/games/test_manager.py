@@ -304,7 +304,7 @@ def test_a_correspondence_game_obeys_a_changed_configuration_at_its_next_visit(
         begun.append(context.config)
         return SimpleNamespace(
             game_id=info.game_id, info=info, idle_since=0.0, wake_at=None, threads=0, over=False,
-            start=lambda: None, suspend=lambda: None, tick=lambda: None,
+            start=lambda has_slot: None, suspend=lambda: None, tick=lambda: None,
         )  # fmt: skip
 
     monkeypatch.setattr(games_manager, "GameSession", begin)
@@ -316,3 +316,23 @@ def test_a_correspondence_game_obeys_a_changed_configuration_at_its_next_visit(
         manager.tick()
         assert not manager._sessions, "the visit is over"
     assert begun == ([before, now] if changed else [before])
+
+
+def test_only_games_that_have_a_slot_get_an_engine_before_their_streams_tell_of_them(
+    manager: GameManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A flood of announcements must not start a flood of engines, which would take the cores from running games."""
+
+    class Session(SimpleNamespace):
+        def __init__(self, info: GameInfo, *_: object) -> None:
+            super().__init__(info=info, over=False, threads=0)
+
+        def start(self, *, has_slot: bool) -> None:
+            engines.append(has_slot)
+
+    engines: list[bool] = []
+    monkeypatch.setattr(games_manager, "GameSession", Session)
+    shared = context(config=Config.model_validate({"challenge": {"concurrency": 2}}))
+    for number in range(4):
+        manager.join(INFO.model_copy(update={"game_id": f"game{number:04}"}), shared)
+    assert engines == [True, True, False, False]

@@ -409,3 +409,14 @@ def test_the_engine_that_the_stream_asks_for_starts_while_the_opponent_thinks(
     monkeypatch.setattr(session._engine, "start", started.append)
     opened(session, black=True, clock={"initial": 60_000, "increment": 0})
     assert [it.command for it in started] == [("slow-engine",)]
+
+
+@pytest.mark.parametrize("has_slot", [True, False])
+def test_a_game_without_a_slot_gets_its_engine_with_its_first_search(
+    session: GameSession, has_slot: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[EngineConfig] = []
+    monkeypatch.setattr(session, "_read", lambda: None)
+    monkeypatch.setattr(session._engine, "start", started.append)
+    session.start(has_slot=has_slot)
+    assert len(started) == has_slot
