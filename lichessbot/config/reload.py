@@ -90,8 +90,6 @@ class Settings:
         self._environment = environment
         self.loaded: LoadedConfig = load_config(path, environment)
         self.config: Config = self.loaded.config
-        self._is_pipe = path is not None and path.is_fifo()
-        """Such as of `--config <(decrypt config.yml)`: now it is empty, which would mean all defaults."""
         self.location: Callable[[str], str] = self.loaded.location
         """Return `file:line: key` for a dotted key of the file as it was read last."""
         self._is_refused = False
@@ -128,7 +126,8 @@ class Settings:
 
     def reload(self) -> Reloaded:
         """Read the file again. Raises ConfigError, and then changes nothing."""
-        if self._is_pipe:
+        if self._path is not None and self._path.is_fifo():
+            # That of `--config <(decrypt config.yml)` is empty by now, and another one may have no writer for ever.
             raise ConfigError([f"{self._path}: expected a file, found a pipe, which can be read only at the start"])
         loaded = load_config(self._path, self._environment)
         self.location = loaded.location

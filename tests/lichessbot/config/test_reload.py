@@ -3,6 +3,7 @@
 import os
 from datetime import timedelta
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -145,6 +146,21 @@ def test_a_pipe_keeps_the_old_values_as_it_can_be_read_only_once() -> None:
     finally:
         os.close(readable)
     assert settings.config.abort_after == timedelta(minutes=1)
+
+
+def test_a_pipe_in_place_of_the_file_is_not_waited_for(file: Path) -> None:
+    settings = Settings(file, WITH_TOKEN)
+    file.unlink()
+    os.mkfifo(file)
+    writer = Thread(target=file.write_text, args=["abort_time: 60\n"])  # so that one who reads it gets an end
+    writer.start()
+    try:
+        with pytest.raises(ConfigError, match="found a pipe"):
+            settings.reload()
+    finally:
+        if writer.is_alive():
+            file.read_text()
+        writer.join()
 
 
 def test_a_changed_token_is_reported_but_not_shown(file: Path) -> None:
