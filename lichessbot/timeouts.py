@@ -196,7 +196,9 @@ class Timeouts:
     more_time: timedelta = timedelta(seconds=60)
     """Time given to an opponent who asks for it before the first move."""
     abort_retry: timedelta = timedelta(seconds=10)
-    """Between two attempts to abort a game without an opponent's move."""
+    """Between the first two attempts to abort or resign a game; doubles with each."""
+    abort_retry_ceiling: timedelta = timedelta(minutes=10)
+    """Longest `abort_retry`: Lichess may refuse every attempt."""
     source_answer: timedelta = timedelta(seconds=3)
     """For a book's or server's move before the engine is asked instead."""
     source_rest: timedelta = timedelta(seconds=20)

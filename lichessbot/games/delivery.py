@@ -10,7 +10,7 @@ from dataclasses import replace
 from enum import Enum, auto
 
 from engine.facade import Board
-from lichessbot.backoff import Backoff
+from lichessbot.backoff import Backoff, doubled
 from lichessbot.errors import RateLimited, Refused
 from lichessbot.games.actions import Action, ReopenStream, Withdraw
 from lichessbot.games.time_budget import GameClock
@@ -129,15 +129,16 @@ class EndDelivery:
     """The command that ends the game, repeated until the game is over or goes on."""
 
     def __init__(self, timeouts: Timeouts) -> None:
-        self._retry_s = timeouts.abort_retry.total_seconds()
+        self._timeouts = timeouts
         self._command: Abort | Resign | None = None
         self._is_sent = False
+        self._times_sent = 0
         self.due_at: float | None = None
         """When to send it; None if the game is not to end."""
 
     def plan(self, command: Abort | Resign, due_at: float) -> None:
         """End the game at `due_at`."""
-        self._command, self._is_sent, self.due_at = command, False, due_at
+        self._command, self._is_sent, self._times_sent, self.due_at = command, False, 0, due_at
 
     def drop(self, kind: type[Abort | Resign]) -> Iterator[Action]:
         """Let the game go on if such a command was to end it, which a rate limit may still hold back."""
@@ -155,11 +156,13 @@ class EndDelivery:
         """Send the command if it is due; no abort unless the stream would show that the opponent has moved."""
         if self._command is None or not is_due(self.due_at, now):
             return
-        self.due_at = now + self._retry_s
+        first, ceiling = self._timeouts.abort_retry, self._timeouts.abort_retry_ceiling
+        self.due_at = now + doubled(first, self._times_sent, ceiling).total_seconds()
         if isinstance(self._command, Abort) and not sees_game:
             yield from self._withdraw()
         else:
             self._is_sent = True
+            self._times_sent += 1
             yield self._command
 
     def _withdraw(self) -> Iterator[Action]:

@@ -1,7 +1,7 @@
 """The delivery of a move: repeated until the stream shows it, and delayed if configured so; and aborts."""
 
 from datetime import timedelta
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import chess
 import pytest
@@ -336,6 +336,20 @@ def test_an_abort_that_may_still_wait_to_be_sent_is_withdrawn_once_the_opponent_
     assert withdrawn == Withdraw(abort)
     assert isinstance(search, StartSearch)
     assert abort not in bench.wait(3600)
+
+
+def test_an_abort_without_effect_is_repeated_ever_more_rarely() -> None:
+    abort = Abort(GAME, "the opponent does not move")
+    bench = Bench(white=False)
+    bench.full()
+    sent_s: list[int] = []
+    for second in range(3600):
+        bench.hear(StreamOpened(GAME))
+        bench.full()
+        if abort in bench.wait(1):
+            sent_s.append(second)
+    pauses_s = [later - earlier for earlier, later in pairwise(sent_s)]
+    assert pauses_s == [10, 20, 40, 80, 160, 320, 600, 600, 600, 600]
 
 
 def test_no_game_is_aborted_while_its_stream_cannot_show_the_opponents_move() -> None:
