@@ -176,6 +176,8 @@ class Database:
             scripts = "; ".join(self._migrations[schema:])  # in one transaction, as each waits for the disk
             connection.executescript(f"BEGIN; {scripts}; PRAGMA user_version = {ours}; COMMIT")
         if is_copied:
+            for older in range(1, schema):  # one copy is enough to go back
+                _copy(self.path, older).unlink(missing_ok=True)
             self._log.info("store.migrate", schema=schema, to=ours, copy=kept)
         elif 0 < schema < ours:
             self._log.warning("store.migrate_without_copy", schema=schema, to=ours, file=self.path)

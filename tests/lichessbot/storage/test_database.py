@@ -175,6 +175,13 @@ def test_a_migration_keeps_a_copy_of_the_old_file(tmp_path: Path, caplog: pytest
         assert copy.execute("SELECT challenge_id FROM answers").fetchall() == [("a",)]
 
 
+def test_of_several_migrations_only_the_copy_of_the_last_one_is_kept(tmp_path: Path) -> None:
+    written(tmp_path, "a")
+    for number in (1, 2, 3):
+        written(tmp_path, f"b{number}", migrations=(*NEXT_SCHEMA, *["SELECT 1"] * number))
+    assert [it.name for it in tmp_path.glob(f"{FILE_NAME}.schema*")] == [f"{FILE_NAME}.schema{len(NEXT_SCHEMA) + 2}"]
+
+
 @pytest.mark.parametrize("is_seen", [True, False], ids=["little room", "a quota"])
 def test_a_disk_without_room_for_a_copy_gets_no_copy_but_is_migrated(
     tmp_path: Path, is_seen: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
