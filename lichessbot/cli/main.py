@@ -4,6 +4,7 @@ import errno
 import gc
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -79,6 +80,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
+        if cmd_name == "run":
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it reloads a daemon, and must not end one that still loads
         gc.disable()  # nothing that is loaded is garbage, and looking for it would take a tenth of a start
         try:
             module = import_module(f"lichessbot.cli.{_MODULES.get(cmd_name, cmd_name)}")

@@ -5,7 +5,6 @@ import gc
 import importlib.resources
 import os
 import platform
-import signal
 import sys
 from pathlib import Path
 from typing import Final
@@ -77,7 +76,6 @@ def run_command(config_file: Path | None, listen: str | None, verbose: bool, qui
     faulthandler.enable()  # so that a watchdog's SIGABRT logs where every thread was
     if os.geteuid() == 0:
         log.warning("root", note="running as root is unnecessary; use a separate user (deploy/README.md)")
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the state folder names this process; a SIGHUP must not end it
     try:
         records = loaded.config.records
         store = Store(Database(loaded.state_dir), retention=Retention(records.keep, records.max_bytes))

@@ -1,8 +1,11 @@
 """The options of `lichessbot run`, and what a daemon without its page and without a rehearsal does not load."""
 
+import importlib
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import click
 import pytest
@@ -40,6 +43,21 @@ def test_a_daemon_loads_neither_its_page_nor_the_rehearsal() -> None:
     assert "lichessbot.daemon" in loaded
     assert not loaded & PAGES_ONLY
     assert not [name for name in loaded if "rehearsal" in name]
+
+
+def test_a_signal_to_reload_does_not_end_a_daemon_that_still_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(name: str) -> ModuleType:
+        signal.raise_signal(signal.SIGHUP)
+        return importlib.import_module(name)
+
+    received: list[int] = []
+    monkeypatch.setattr("lichessbot.cli.main.import_module", load)
+    before = signal.signal(signal.SIGHUP, lambda number, frame: received.append(number))
+    try:
+        assert main(["run", "--help"]) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert not received
 
 
 def test_a_daemon_does_not_start_without_the_password_of_its_page(
