@@ -285,9 +285,9 @@ class Tournaments:
         if info.is_finished:
             self._drop(entry)
             return
-        if entry.stage is Stage.UNREAD and (wrong := info.objection(self._playable())) is not None:
+        if entry.stage is not Stage.LEAVING and (wrong := info.objection(self._playable())) is not None:
             self._log.warning("tournament.refused", tournament=entry.wish.tournament_id, error=wrong)
-            self._drop(entry, is_over=False)
+            self.leave(entry.wish.tournament_id)  # an organiser may change the games until the start
             return
         if entry.starts_at is None:
             self._log.info(

@@ -172,3 +172,15 @@ def test_a_slot_that_becomes_free_does_not_cut_the_pause_after_a_429_short(desk:
     desk.free_slots = 1
     desk.tick()
     assert desk.is_asked_after() == 60
+
+
+def test_an_arena_whose_games_become_unplayable_before_its_start_is_left(desk: Desk) -> None:
+    """The bot would lose each of its games there without a move."""
+    desk.wait_for_start(1200)
+    desk.wait()
+    assert desk.sent[-1] == ReadTournament(ARENA)
+    desk.answer(ArenaInfo.model_validate({"id": ARENA, "secondsToStart": 600, "variant": "crazyhouse"}))
+    assert desk.sent[-1] == LeaveTournament(ARENA)
+    desk.answer()
+    assert desk.tournaments.wake_at is None
+    assert not desk.rows
