@@ -12,6 +12,7 @@ import chess.pgn
 import pytest
 
 from engine.board import Board
+from engine.pgn import pgn
 from engine.pgn.pgn import MAX_ERRORS, MAX_NESTED, game_text, pgn_text, read_games
 from engine.pgn.tokens import MAX_COMMENT, MAX_HEADER, MAX_LINE
 from tests.engine.pgn.games import only, parse_games, random_game
@@ -256,6 +257,11 @@ def test_headers_alone_are_a_game() -> None:
     assert [len(game.moves) for game in games] == [0, 0, 1]
 
 
+@pytest.mark.parametrize("draw", ["1/2-1/2", "1/2", "½-½", "½"])
+def test_a_draw_is_written_in_many_ways(draw: str) -> None:
+    assert only(f"1. e4 e5 {draw}").result == "1/2-1/2"
+
+
 def test_a_result_in_words_is_none() -> None:
     game = only('[Result "White won"]\n\n1. e4')
     assert game.result == "*"
@@ -304,6 +310,13 @@ def test_a_game_with_an_invalid_start_keeps_headers_and_result(headers: str, pro
 
 def test_errors_do_not_grow_with_the_file() -> None:
     assert len(only("1. e4 " + "§ " * 5000).errors) == MAX_ERRORS
+
+
+def test_moves_do_not_grow_with_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgn, "MAX_NODES", 3)
+    game = only("1. e4 e5 (1... c5) 2. Nf3 Nc6 *")
+    assert game.moves == ["e2e4", "e7e5"]
+    assert game.errors == ["line 1: the game has more than 3 moves"]
 
 
 def test_a_whole_game_on_one_line_keeps_all_its_moves() -> None:
