@@ -7,7 +7,8 @@ import chess
 import pytest
 
 from engine.cli.main import run
-from engine.selfplay.book_growing import Candidate, GrowingPlan, deepest, make_shard, pick, read
+from engine.facade import Engine, Limits
+from engine.selfplay.book_growing import Candidate, GrowingPlan, _centipawns, deepest, make_shard, pick, read
 from engine.selfplay.records import InvalidRecord
 
 
@@ -53,6 +54,15 @@ def test_no_move_beyond_the_margin_is_picked() -> None:
     candidates = [Candidate("a2a3", 40), Candidate("b2b3", 16), Candidate("c2c3", 10)]
     rng = random.Random(1)
     assert {pick(candidates, 25, 15, rng) for _ in range(200)} == {"a2a3", "b2b3"}
+
+
+def test_a_mate_is_beyond_every_score_and_the_nearest_is_best() -> None:
+    report = Engine(hash_mb=1).go(Limits(depth=1)).report
+    assert report is not None
+    scores = [_centipawns(report._replace(score_cp=None, mate_in=moves)) for moves in (1, 9, -9, -1)]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[1] > 10_000
+    assert scores[2] < -10_000
 
 
 def test_unfinished_depths_are_ignored() -> None:
