@@ -6,7 +6,9 @@ import pytest
 
 from engine.cli.main import run
 from engine.facade import Board, build_mode
-from engine.selfplay.humanness import Judge, Tally, observe, table
+from engine.selfplay import humanness
+from engine.selfplay.humanness import Judge, Tally, observe, observe_game, table
+from engine.selfplay.ladder import OPENING_PLIES
 from tests.scripts import silly
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="the judge is too slow as plain Python")
@@ -53,6 +55,12 @@ def test_a_rook_that_goes_back_at_once_shuffles() -> None:
     fen = "4k2r/5ppp/8/8/8/8/5PPP/R3K3 w - - 0 1"
     assert tally_of(fen, "a1b1 h8g8", "b1a1").shuffles == 1
     assert tally_of(fen, "a1b1 h8g8", "b1c1").shuffles == 0
+
+
+def test_every_move_after_the_opening_is_judged_and_chosen_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(humanness, "MAX_PLIES", OPENING_PLIES + 4)
+    tally = observe_game(100, ("level 600", 0))
+    assert (tally.moves, tally.asked, tally.early) == (4, 4, 4)
 
 
 def test_the_table_has_a_row_for_each_player() -> None:
