@@ -10,7 +10,7 @@ import chess.polyglot
 import pytest
 
 from engine.book import opening_names
-from engine.book.opening_names import KEY_DIGITS, NAMES, compiled, named_moves, opening_of
+from engine.book.opening_names import KEY_DIGITS, NAMES, compiled, named_moves, named_positions, opening_of
 from engine.facade import Board, InvalidMove
 
 SPASSKY_VARIATION = (                  # the longest line with a name
@@ -60,6 +60,12 @@ def test_without_a_readable_file_nothing_has_a_name(
     monkeypatch.setattr(opening_names, "_keys", opening_names._keys.__wrapped__)       # not what is known already
     assert opening_of(["e2e4", "e7e5"]) is None
     assert named_moves(Board()) == []
+
+
+def test_named_positions_are_those_within_the_plies_asked_for() -> None:
+    boards = named_positions(2, 2)
+    assert {len(board.moves) for board in boards} == {2}
+    assert ["e2e4", "e7e5"] in [list(board.moves) for board in boards]
 
 
 def test_lines_of_the_file_are_made_from_those_of_its_source() -> None:
