@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from fcntl import ioctl
@@ -204,6 +205,21 @@ def answered(main_thread: FakeMainThread, tmp_path: Path, monkeypatch: pytest.Mo
 def test_json_is_the_whole_status(answered: FakeMainThread, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(asdict(STATUS)))
+
+
+def test_watching_in_json_is_an_object_a_line_until_it_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def answers(config_file: Path | None) -> Iterator[ControlAnswer]:
+        yield ControlAnswer(True, status=STATUS)
+        yield ControlAnswer(False, text="no daemon")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lichessbot.cli.status._answers", answers)
+    assert main(["status", "--watch", "--json"]) == 0
+    shown, error = map(json.loads, capsys.readouterr().out.splitlines())
+    assert shown == json.loads(json.dumps(asdict(STATUS)))
+    assert error == {"error": "no daemon"}
 
 
 def test_watching_needs_a_terminal(answered: FakeMainThread, capsys: pytest.CaptureFixture[str]) -> None:
