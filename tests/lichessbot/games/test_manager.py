@@ -93,6 +93,15 @@ def test_a_game_that_ended_is_joined_again_only_if_a_later_list_shows_it(
     assert started == ["abcd1234"]
 
 
+def test_the_games_of_a_list_are_joined_where_our_clock_runs_and_by_the_time_left(
+    manager: GameManager, started: list[str]
+) -> None:
+    listed = {"theirs": (False, 3), "untimed1": (True, None), "minute12": (True, 60), "hurry123": (True, 5)}
+    facts = ({"game_id": it, "is_my_turn": ours, "seconds_left": left_s} for it, (ours, left_s) in listed.items())
+    manager.compare([INFO.model_copy(update=it) for it in facts], time.monotonic(), context())
+    assert started == ["hurry123", "minute12", "untimed1", "theirs"]
+
+
 def test_a_game_left_without_a_known_end_is_looked_for_in_several_lists(manager: GameManager, inbox: Inbox) -> None:
     under_way(
         manager, "abcd1234", over=True, over_for_certain=False, handle=lambda report: None, close=lambda: None
