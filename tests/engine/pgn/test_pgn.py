@@ -12,7 +12,7 @@ import chess.pgn
 import pytest
 
 from engine.board import Board
-from engine.pgn import pgn
+from engine.pgn import pgn, tokens
 from engine.pgn.pgn import MAX_ERRORS, MAX_NESTED, game_text, pgn_text, read_games
 from engine.pgn.tokens import MAX_COMMENT, MAX_HEADER, MAX_LINE
 from tests.engine.pgn.games import only, parse_games, random_game
@@ -383,6 +383,12 @@ def test_a_line_longer_than_the_read_buffer_is_cut_between_words() -> None:
     game = only(text)
     assert game.errors == []
     assert [node.comment for node in game.root.mainline()] == [comment] * len(moves)
+
+
+def test_a_file_that_ends_with_a_full_read_buffer_keeps_its_last_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "1. e4 e5"
+    monkeypatch.setattr(tokens, "MAX_LINE", len(text))
+    assert only(text).moves == ["e2e4", "e7e5"]
 
 
 @pytest.mark.parametrize("seed", range(20))
