@@ -66,6 +66,7 @@ def test_a_mate_is_beyond_every_score_and_the_nearest_is_best() -> None:
 
 
 def test_unfinished_depths_are_ignored() -> None:
-    found = {(1, 1): Candidate("a", 1), (1, 2): Candidate("b", 2), (2, 1): Candidate("c", 3)}
-    assert [it.move for it in deepest(found)] == ["a", "b"]
+    lines = {(1, 1): "a", (1, 2): "b", (2, 1): "c", (2, 2): "d", (3, 1): "e"}
+    found = {place: Candidate(move, 1) for place, move in lines.items()}
+    assert [it.move for it in deepest(found)] == ["c", "d"]
     assert deepest({}) == []
