@@ -122,6 +122,13 @@ def test_a_style_out_of_range_is_refused() -> None:
     assert answer == "info string error: expected a whole number from -200 to 200 for Style Material, found '201'"
 
 
+def test_a_rating_counts_only_while_strength_is_limited() -> None:
+    rating, limited = "setoption name UCI_Elo value 600", "setoption name UCI_LimitStrength value"
+    full, low, again = converse(rating, f"{limited} true", f"{limited} false")
+    assert low == "info string evaluation: hand-written"
+    assert [full] == [again] == converse("setoption name EvalFile value <empty>")
+
+
 def test_debug_echoes_commands() -> None:
     lines = converse("debug on", "isready", "debug off", "isready")
     assert lines == ["info string heard 'isready'", "readyok", "info string heard 'debug off'", "readyok"]
