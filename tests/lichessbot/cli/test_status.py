@@ -183,6 +183,14 @@ def test_the_terminal_is_never_too_small(games: int, width: int, height: int) ->
         assert sum(line.count("abcd1234") for line in lines) == games
 
 
+@pytest.mark.parametrize(("width", "columns"), [(20, 1), (77, 1), (78, 2), (120, 3)])
+def test_boards_stand_side_by_side_as_far_as_they_fit(width: int, columns: int) -> None:
+    lines = shown(replace(STATUS, games=(GAME,) * 3), width)
+    drawn = [line.count(" a  b ") for line in lines if " a  b " in line]
+    assert drawn[0] == columns
+    assert sum(drawn) == 3
+
+
 def test_the_last_line_says_how_many_games_are_not_shown() -> None:
     quiet = replace(STATUS, lobby=replace(STATUS.lobby, queue=(), tournaments=(), blocked=()), games=(GAME,) * 8)
     lines = shown(quiet, 80, 24)
