@@ -8,7 +8,7 @@ import pytest
 from engine.cli.main import run
 from engine.facade import OWN_BOOK, Board, Book, build_mode
 from engine.pgn.time_control import TimeControl
-from engine.selfplay import uci_client
+from engine.selfplay import ladder, uci_client
 from engine.selfplay.calibration import Plan, Report
 from engine.selfplay.ladder import (
     Forfeit,
@@ -86,6 +86,11 @@ def test_a_pair_is_repeatable() -> None:
     pair = Pair("level 700", "level 1300", 4)
     assert play_pair(pair) == play_pair(pair)
     assert play_pair(Pair("random", "level 1300", 0)).points == 0
+
+
+def test_the_players_of_a_pair_change_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ladder, "play_for_points", lambda board, white, black, time_control: (1.0, None))
+    assert play_pair(Pair("random", "level 700", 0)).points == 1, "White won both games"
 
 
 @needs_speed
