@@ -27,7 +27,7 @@ SQUARES = tuple(map(square_name, range(64)))
 ENDS_MASK = 0xFFF
 # Of a move's first four letters: its origin and target as the engine packs them.
 ENDS = {SQUARES[ends & 63] + SQUARES[ends >> 6]: ends for ends in range(ENDS_MASK + 1)}
-CASTLING_WORDS = {"O-O": True, "0-0": True, "o-o": True, "O-O-O": False, "0-0-0": False, "o-o-o": False}
+CASTLING_WORDS = {"OO": True, "OOO": False}         # [without dashes] whether it is short
 FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP")
 # Algebraic notation as people write it: piece, origin in part or whole, dash or cross, target.
 SAN = re.compile(r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/(]?([QRBNKqrbnk])\)?)?(?: ?e\.?p\.?)?")
@@ -363,7 +363,7 @@ class Board:
         """Return the UCI text of a move in algebraic notation, leniently. Raises InvalidMove.
 
         Accepts marks for check and quality, superfluous or long origins (Ngf3, Ng1-f3), a missing cross, castling with
-        zeros, and figurines; not UCI.
+        zeros or without dashes, and figurines; not UCI.
         """
         return self.spell(self._find_san(text))
 
@@ -371,8 +371,8 @@ class Board:
         """Return the legal move as the engine packs it. Raises InvalidMove."""
         wanted = text.translate(FIGURINES).rstrip("+#!?")
         found: list[int] = []
-        if wanted in CASTLING_WORDS:
-            short = CASTLING_WORDS[wanted]
+        short = CASTLING_WORDS.get(wanted.upper().replace("0", "O").replace("-", ""))
+        if short is not None:
             found = [move for move in self.packed_moves() if flag_of(move) == CASTLING and _is_short(move) == short]
         elif drop := DROP.fullmatch(wanted):
             found = [move for move in self.packed_moves() if uci_text(move) == f"{drop[1] or 'P'}@{drop[2]}"]

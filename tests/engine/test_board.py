@@ -23,6 +23,13 @@ def test_both_spellings_of_castling_are_understood(text: str, chess960: bool, sp
     assert board.fen() == "4k3/8/8/8/8/8/8/5RK1 b - - 1 1"
 
 
+@pytest.mark.parametrize("short", ["O-O", "0-0", "o-o", "OO", "00", "oo"])
+def test_castling_is_read_with_and_without_dashes(short: str) -> None:
+    board = Board("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1")
+    assert board.parse_san(short) == "e1g1"
+    assert board.parse_san(short + short[len(short) // 2 :]) == "e1c1"
+
+
 def test_a_king_step_beside_its_rook_is_no_castling() -> None:
     board = Board("4k3/8/8/8/8/8/8/5KR1 w G - 0 1", chess960=True).after("f1g1")
     assert board.piece_at("g1") == "K"
