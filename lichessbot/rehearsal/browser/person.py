@@ -6,6 +6,7 @@ what has changed. Must not know: requests and streams.
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Final
 
 from engine.facade import Board, InvalidMove
@@ -322,18 +323,28 @@ class Person:
 
 
 def read_move(board: Board, text: str) -> str:
-    """Return the UCI notation of a legal move in UCI notation or SAN. Raises Refused."""
+    """Return the UCI notation of a legal move in UCI notation or SAN, also in the wrong case. Raises Refused."""
     text = text.strip()
-    try:
+    with suppress(InvalidMove):
         return board.normalise(text.lower())
-    except InvalidMove:
-        pass
     try:
         return board.parse_san(text)
     except InvalidMove as error:
+        meant = _in_other_case(board, text)
+        if len(meant) == 1:
+            return meant.pop()
         problem, _, _ = str(error).rpartition(": ")
         examples = " or ".join(_examples(board, text))
         raise Refused(f"{problem or error}; type a move such as {examples}") from error
+
+
+def _in_other_case(board: Board, text: str) -> set[str]:
+    """Return the moves that a text means as a pawn's and as a piece's: `BXC3` can be both, `E4` and `nf3` cannot."""
+    meant = set()
+    for spelling in (text.lower(), text.capitalize()):
+        with suppress(InvalidMove):
+            meant.add(board.parse_san(spelling))
+    return meant
 
 
 def _examples(board: Board, text: str) -> Iterator[str]:

@@ -161,6 +161,20 @@ def test_a_bishop_move_is_no_pawn_move_in_capitals() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "uci"),
+    [("E4", "e2e4"), ("nf3", "e5f3"), ("QXF7", "h5f7"), ("A8=Q", "a7a8q"), ("oo", "e1g1"), ("00", "e1g1")],
+)
+def test_a_typed_move_in_the_wrong_case_is_the_one_that_is_meant(text: str, uci: str) -> None:
+    assert read_move(Board("6k1/P4p2/8/4N2Q/8/8/4P3/4K2R w K - 0 1"), text) == uci
+
+
+def test_capitals_that_mean_a_pawn_or_a_bishop_are_refused() -> None:
+    board = Board("4k3/8/8/8/8/2n5/1P1B4/4K3 w - - 0 1")
+    with pytest.raises(Refused):
+        read_move(board, "BXC3")
+
+
+@pytest.mark.parametrize(
     ("text", "examples"),
     [("a8", "a8=Q or a7a8q"), ("a7a8", "a8=Q or a7a8q"), ("axb8", "axb8=Q+ or a7b8q"), ("A7B8", "axb8=Q+ or a7b8q")],
 )
