@@ -41,6 +41,7 @@ HEIGHT_OF_MANY_MISTAKES = """async () => {
     showReview({ id: 'bad', moves }, analysis, 40, () => {});
     return document.querySelector('#review').getBoundingClientRect().height;
 }"""
+IS_IN_VIEW = "it => it.getBoundingClientRect().top >= 0 && it.getBoundingClientRect().bottom <= innerHeight"
 COUNT_LINES = """(it) => {
     const text = document.createRange();
     text.selectNodeContents(it);
@@ -106,6 +107,24 @@ def test_a_long_move_is_shown_whole_on_a_phone(browser: "Browser", scene: Scene)
     with visit(browser, f"{scene.server.site.url}/", NARROW) as page:
         challenge(page)
         assert page.page.evaluate(SHOWS_LONG_MOVES)
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_moves_and_their_steps_stay_under_the_finger_on_a_low_phone(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/", (390, 620), is_phone=True) as page:
+        challenge(page)
+        Patient.may_move.release()
+        enter(page, "move", "e4")
+        until_turn(page)
+        page.page.click("#resign")
+        page.page.click("#sure .danger")
+        page.page.wait_for_selector(OVER)
+        page.page.wait_for_selector("#verdict:not(:empty)")
+        white, black = "#moves button:nth-of-type(1)", "#moves button:nth-of-type(2)"
+        for pressed, move in (("#steps [value='-1']", white), (black, black)):
+            page.page.tap(pressed)
+            page.page.wait_for_selector(f"{move}[aria-current]")
+            assert page.page.locator(pressed).evaluate(IS_IN_VIEW), pressed
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)

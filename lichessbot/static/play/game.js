@@ -34,7 +34,7 @@ export function showMoves(game, ply, judged, onPly) {
       setText(button, move ? move.san + (move.glyph ?? '') : index ? '' : '…');
       button.className = move?.kind ?? '';
       button.disabled = !move;
-      button.onclick = () => onPly(move.ply);
+      button.onclick = () => onPly(move.ply, button);
       setAttribute(button, 'aria-current', move?.ply === ply && 'true');
     });
   });

@@ -100,10 +100,11 @@ function change(values) {
   show();
 }
 
-/** Show the position after a ply, also where the board has been scrolled away. */
-function goTo(ply) {
+/** Show the position after a ply, also where the board has been scrolled away; what was `pressed` stays in view. */
+function goTo(ply, pressed) {
   change({ ply: Math.max(0, Math.min(told.game?.moves.length ?? 0, ply)) });
   byId('table').scrollIntoView({ block: 'nearest' });
+  pressed?.scrollIntoView({ block: 'nearest' });
 }
 
 const keys = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -Infinity, ArrowDown: Infinity };      // how many moves on
@@ -132,7 +133,7 @@ document.addEventListener('click', (event) => {
   event.preventDefault();
   event.stopPropagation();
 }, true);
-byId('steps').addEventListener('click', ({ target }) => target.value && goTo(view.ply + Number(target.value)));
+byId('steps').addEventListener('click', ({ target }) => target.value && goTo(view.ply + Number(target.value), target));
 
 const clicks = {
   sound() { sounds.toggle(); show(); },
