@@ -6,7 +6,7 @@ first, and where there is plenty, the longest wait.
 """
 
 import math
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Final
 
@@ -102,14 +102,7 @@ class CorrespondenceGames:
 
     def next(self, now: float, in_session: Container[str]) -> GameInfo | None:
         """Return the most urgent game with our turn that has no session."""
-        waiting = [entry for entry in self._waiting(in_session) if entry.not_before <= now]
+        ours = (entry for game_id, entry in self._games.items() if entry.our_turn and game_id not in in_session)
+        waiting = [entry for entry in ours if entry.not_before <= now]
         most_urgent = min(waiting, key=lambda entry: (entry.urgency, entry.deadline), default=None)
         return None if most_urgent is None else most_urgent.info
-
-    def wake_at(self, in_session: Container[str]) -> float | None:
-        """When a game is to be tried again."""
-        moments = (entry.not_before for entry in self._waiting(in_session))
-        return min((moment for moment in moments if moment != -math.inf), default=None)
-
-    def _waiting(self, in_session: Container[str]) -> Iterable[_CorrespondenceGame]:
-        return [it for game_id, it in self._games.items() if it.our_turn and game_id not in in_session]

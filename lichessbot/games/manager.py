@@ -94,15 +94,9 @@ class GameManager:
 
     @property
     def wake_at(self) -> float | None:
-        """When `tick` has something to do."""
+        """When `tick` has something to do; correspondence games between their moves can wait for its next second."""
         others = (self._reviewer.wake_at, self.idle_engines.wake_at)
-        moments = [*others, *(session.wake_at for session in self._sessions.values())]
-        if len(self._correspondence) > len(self._visited):
-            moments.append(self._check_in_at)
-        if self._correspondence:
-            moments += [self._suspend_at(session) for session in self._visited]
-            moments.append(self._correspondence.wake_at(self._sessions) if self._can_visit else None)
-        return earliest(*moments)
+        return earliest(*others, *(session.wake_at for session in self._sessions.values()))
 
     @property
     def clocks_run_until(self) -> float:

@@ -226,14 +226,17 @@ def test_a_refused_list_is_told_to_games_as_one_that_shows_nothing(manager: Game
     assert (report.info, report.is_whole) == (None, False)
 
 
-def test_whose_turn_it_is_is_asked_at_every_check_in(manager: GameManager, inbox: Inbox) -> None:
-    asked_at = time.monotonic() - 301
-    manager.compare([NOT_OUR_TURN], asked_at, context())
-    assert manager.wake_at == asked_at + 300
-    asked_at = time.monotonic()
-    manager.tick()
-    assert inbox.qsize() == 1
-    assert asked_at + 300 <= manager.wake_at <= time.monotonic() + 300
+def test_whose_turn_it_is_is_asked_at_every_check_in(
+    manager: GameManager, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(games_manager, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    manager.compare([NOT_OUR_TURN], clock.now, context())
+    asked = []
+    for clock.now in (1299.9, 1300.0, 1599.9, 1600.0):
+        manager.tick()
+        asked.append(inbox.qsize())
+    assert asked == [0, 1, 1, 2]
 
 
 @pytest.mark.parametrize(("visited_for_s", "suspended"), [(850.0, []), (950.0, ["game0001"])])
