@@ -248,7 +248,6 @@ class GameManager:
         # Beyond the slots, it may be none of our games: the first search is soon enough for its engine.
         has_slot = len(self) <= self._shared.config.challenge.concurrency
         self._guarded(session, lambda: session.start(has_slot=has_slot))
-        self._share_cores()
 
     def _share_cores(self) -> None:
         """Let a review search only while the engines of running games leave a core free."""
