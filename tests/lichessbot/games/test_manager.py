@@ -165,21 +165,22 @@ def test_a_join_counts_all_games_in_progress_also_correspondence_games(
     assert [it.partition(" games=")[2] for it in caplog.messages if it.startswith("game.join")] == ["1", "2", "3"]
 
 
-@pytest.mark.parametrize("theirs", [0, 1, 50])
-def test_a_full_list_is_read_again_at_once_only_if_it_may_lack_turns_of_ours(
-    manager: GameManager, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, theirs: int
+@pytest.mark.parametrize(("listed", "theirs", "may_lack_turns"), [(49, 0, False), (50, 0, True), (50, 1, False)])
+def test_only_a_full_list_that_may_lack_turns_of_ours_is_read_again_at_once(
+    manager: GameManager, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, listed: int, theirs: int, *,
+    may_lack_turns: bool,
 ) -> None:
     """The games with our turn come first."""
     waiting = manager._correspondence
     monkeypatch.setattr(manager, "_start_session", lambda info: waiting.put_back(info.game_id, math.inf))
-    turns = [True] * (50 - theirs) + [False] * theirs
+    turns = [True] * (listed - theirs) + [False] * theirs
     games = [
         BY_DAYS.model_copy(update={"game_id": f"game{number:04}", "is_my_turn": ours})
         for number, ours in enumerate(turns)
     ]
     manager.compare(games, time.monotonic(), context())
     manager.tick()
-    assert inbox.empty() is (theirs > 0)
+    assert inbox.empty() is not may_lack_turns
 
 
 @pytest.mark.parametrize(("listed", "is_whole"), [(0, True), (49, True), (50, False)])
