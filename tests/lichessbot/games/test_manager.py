@@ -14,7 +14,7 @@ from lichessbot.games import manager as games_manager
 from lichessbot.games.manager import GameManager
 from lichessbot.games.session import GameContext, GameSession
 from lichessbot.inbox import Inbox, ListedGame, Report
-from lichessbot.lichess.models import GameInfo, Opponent
+from lichessbot.lichess.models import GameInfo, Opponent, VariantRef
 from lichessbot.lichess.streams import PlayingWanted
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.machine import Machine
@@ -132,6 +132,11 @@ def test_a_game_that_programs_may_not_play_is_left_alone_also_when_the_list_show
         manager.compare(games, time.monotonic(), context())
     assert started == []
     assert caplog.text.count("game.left_alone") == 1
+
+
+def test_a_game_of_an_unknown_variant_is_left_alone(manager: GameManager, started: list[str]) -> None:
+    manager.join(INFO.model_copy(update={"variant": VariantRef(key="fromTheFuture")}), context())
+    assert started == []
 
 
 def test_clocks_run_until_those_of_all_games_have_run_out(manager: GameManager) -> None:
