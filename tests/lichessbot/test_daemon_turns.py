@@ -1,0 +1,72 @@
+"""When the main loop does what is due, without Lichess."""
+
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from lichessbot.config import Config
+from lichessbot.daemon import Daemon
+from lichessbot.inbox import ReloadRequested
+from lichessbot.lichess.client import Access
+from lichessbot.storage.store import Store
+from lichessbot.systemd import ServiceManager
+from lichessbot.timeouts import Timeouts
+
+FAR_S = 600.0
+
+
+@pytest.fixture
+def daemon(store: Store, tmp_path: Path) -> Any:
+    """It has an account and no games, and nothing is due for long."""
+    settings: Any = SimpleNamespace(config=Config(), loaded=SimpleNamespace(state_dir=tmp_path), location=None)
+    timeouts = Timeouts()
+    access = Access("http://127.0.0.1:1", SecretStr(""), timeouts)
+    daemon: Any = Daemon(settings, access, timeouts, store, ServiceManager({}))
+    daemon._context = SimpleNamespace()
+    for name in ("_connection", "_games", "_lobby", "_outbox", "_reconciler"):
+        setattr(daemon, name, SimpleNamespace(tick=lambda *_, **__: None, wake_at=None))
+    daemon._games.overdue = daemon._connection.is_open = daemon._outbox.is_talking = False
+    return daemon
+
+
+@pytest.fixture
+def done(daemon: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a turn of the loop did."""
+    done: list[str] = []
+    monkeypatch.setattr(daemon, "_dispatch", lambda report: done.append("report"))
+    monkeypatch.setattr(daemon, "_tick", lambda now: done.append("tick"))
+    monkeypatch.setattr(daemon._games, "tick", lambda: done.append("games"))
+    return done
+
+
+@pytest.mark.parametrize(
+    ("ticked_s_ago", "games_wait_s", "does"),
+    [(1.0, None, ["report", "tick"]), (-FAR_S, FAR_S, ["report"]), (-FAR_S, 0.0, ["report", "games"])],
+)
+def test_after_a_report_the_loop_ticks_unless_it_just_did_but_a_game_never_waits(
+    daemon: Any, done: list[str], ticked_s_ago: float, games_wait_s: float | None, does: list[str]
+) -> None:
+    now = time.monotonic()
+    daemon._ticked_at, daemon._tick_at = now - ticked_s_ago, now + FAR_S
+    daemon._games.wake_at = None if games_wait_s is None else now + games_wait_s
+    daemon._inbox.put(ReloadRequested())
+    daemon._turn()
+    assert done == does
+
+
+def test_the_loop_ticks_again_when_a_part_of_it_has_something_to_do_and_at_least_every_second(daemon: Any) -> None:
+    daemon._shutdown = SimpleNamespace(tick=lambda **_: None, leave_at=None)
+    daemon._tick(100.0)
+    assert daemon._tick_at == 101.0
+    for part in (daemon._lobby, daemon._reconciler, daemon._outbox):
+        part.wake_at = 100.5
+        daemon._tick(100.0)
+        assert daemon._tick_at == 100.5
+        part.wake_at = None
+    daemon._shutdown.leave_at = 100.5
+    daemon._tick(100.0)
+    assert daemon._tick_at == 100.5
