@@ -316,6 +316,7 @@ def test_if_an_engine_fails_at_the_start_the_process_ends_after_the_games_left_o
     assert idle.exit_code is ExitCode.USAGE
     shutdown = room.shutdown
     assert shutdown.engine_failed(ExitCode.USAGE, left_over=2)
+    assert room.lobby.done == ["stop"], "until the games are known, too"
     shutdown.games_known(GRACE)
     leave_at = shutdown.leave_at
     shutdown.games_known(2 * GRACE)
