@@ -33,12 +33,11 @@ class GameRecovery:
         self._patience_s = timeouts.games_told.total_seconds()
         accounts = [user_id for known_url, user_id in store.remembered(Table.ACCOUNT) if known_url == url]
         self.our_id: str = accounts[-1] if accounts else ""
-        """The id of our account at this server; empty if unknown."""
+        """The id of our account at this server when the records ended; empty if unknown."""
         self._left_over = [_as_recorded(*it) for it in store.left_over]
         self._left_over_by_days = [_as_recorded(*it, Speed.CORRESPONDENCE) for it in store.left_over_by_days]
         self._good_at = math.inf
         """When games could be played for the first time."""
-        self._waits_for_list = bool(self.our_id and self._left_over)
         self._resumed = False
         """Whether the games with a clock were joined without a list."""
 
@@ -46,7 +45,8 @@ class GameRecovery:
     def wake_at(self) -> float | None:
         """When `begin` returns games."""
         due_at = self._good_at + self._patience_s
-        return due_at if self._waits_for_list and due_at < math.inf else None
+        waits_for_list = self.our_id and self._left_over and not self._resumed
+        return due_at if waits_for_list and due_at < math.inf else None
 
     @property
     def unjoined(self) -> list[GameInfo]:
@@ -69,14 +69,14 @@ class GameRecovery:
         have been played or ended since.
         """
         missing = [info for info in self.unjoined if info.game_id not in playing]
-        self._left_over, self._left_over_by_days, self._waits_for_list = [], [], False
+        self._left_over, self._left_over_by_days = [], []
         return missing
 
     def begin(self, now: float) -> list[GameInfo]:
         """Return the games to join from the records, the latest first; none before `wake_at`, and only once."""
         if not is_due(self.wake_at, now):
             return []
-        self._waits_for_list, self._resumed = False, True
+        self._resumed = True
         return self._left_over
 
     def is_another(self, account: Account) -> bool:
@@ -86,11 +86,9 @@ class GameRecovery:
     def introduce(self, account: Account) -> None:
         """Store our account."""
         if self.is_another(account):
-            self._waits_for_list = False
             for info in (*self._left_over, *self._left_over_by_days):
                 self._store.note_left(info.game_id)
             self._left_over, self._left_over_by_days = [], []
-        self.our_id = account.id
         self._store.replace(Table.ACCOUNT, single=1, url=self._url, id=account.id)
 
 
