@@ -1,4 +1,4 @@
-"""When the main loop does what is due, without Lichess."""
+"""When the main loop does what is due, and when it ends by itself, without Lichess."""
 
 import time
 from pathlib import Path
@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from lichessbot.config import Config
 from lichessbot.daemon import Daemon
+from lichessbot.errors import ExitCode
 from lichessbot.inbox import ReloadRequested
 from lichessbot.lichess.client import Access
 from lichessbot.storage.store import Store
@@ -70,3 +71,19 @@ def test_the_loop_ticks_again_when_a_part_of_it_has_something_to_do_and_at_least
     daemon._shutdown.leave_at = 100.5
     daemon._tick(100.0)
     assert daemon._tick_at == 100.5
+
+
+@pytest.mark.parametrize("doubt", [None, "games", "left_over", "left_over_by_days", "was_open"])
+@pytest.mark.parametrize("is_dead", [False, True])
+def test_a_denied_token_is_doubted_if_it_was_good_or_games_may_be_lost(
+    daemon: Any, doubt: str | None, *, is_dead: bool
+) -> None:
+    class Games(list[str]):
+        clocks_run_until = 0.0
+
+    daemon._games = Games(["abcd1234"] if doubt == "games" else [])
+    daemon._store = SimpleNamespace(left_over=doubt == "left_over", left_over_by_days=doubt == "left_over_by_days")
+    daemon._connection.was_open = doubt == "was_open"
+    daemon._connection.token_denied = lambda reason, clocks_run_until: is_dead
+    daemon._denied("401: No such token")
+    assert daemon._shutdown.exit_code is (ExitCode.REFUSED if is_dead or doubt is None else None)
