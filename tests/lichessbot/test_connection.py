@@ -73,6 +73,13 @@ def test_a_denial_before_an_outage_and_one_after_it_are_two_doubts(
     assert link.token_denied("401", NO_CLOCKS)
 
 
+def test_a_good_answer_ends_the_doubt(link: Connection, clock: SimpleNamespace) -> None:
+    assert not link.token_denied("401", NO_CLOCKS)
+    link.succeeded()
+    clock.now = 60.0
+    assert not link.token_denied("401", NO_CLOCKS)
+
+
 def test_the_status_of_an_open_event_stream_survives_a_doubt_about_the_token(link: Connection) -> None:
     link.stream_opened()
     link.token_denied("401", NO_CLOCKS)
@@ -80,6 +87,24 @@ def test_the_status_of_an_open_event_stream_survives_a_doubt_about_the_token(lin
     assert link.summary != "listening"
     link.account_answered(Account(id="testbot", username="TestBot", title="BOT"))
     assert link.summary == "listening"
+
+
+def test_an_account_reopens_only_an_event_stream_that_was_refused(
+    link: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is open would miss events, and one that waits may do so because Lichess asked for it."""
+    account, reopenings = Account(id="testbot", username="TestBot", title="BOT"), []
+    monkeypatch.setattr(link, "_stream", SimpleNamespace(reopen=lambda: reopenings.append(link.is_open)))
+    link.stream_opened()
+    link.account_answered(account)
+    link.stream_refused()
+    link.stream_lost(StreamLost(None, "429", timedelta(minutes=1)))
+    link.account_answered(account)
+    assert reopenings == []
+    assert link.summary != "listening"
+    link.stream_refused()
+    link.account_answered(account)
+    assert reopenings == [False]
 
 
 def test_an_event_stream_whose_thread_cannot_be_started_is_opened_with_the_next_list_which_is_read_soon(
