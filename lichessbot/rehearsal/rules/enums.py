@@ -1,12 +1,8 @@
-"""The words of the Lichess API as enumerations, spelled as on the wire. Names and numbers only.
-"""
+"""The words of the Lichess API as enumerations, spelled as on the wire. Names and numbers only."""
 
 from enum import Enum, StrEnum
-from typing import Literal
 
 BOT_TITLE = "BOT"
-
-ColorName = Literal["white", "black"]
 
 
 class Color(StrEnum):
@@ -18,11 +14,6 @@ class Color(StrEnum):
     @property
     def other(self) -> "Color":
         return Color.BLACK if self is Color.WHITE else Color.WHITE
-
-    @property
-    def rules_name(self) -> ColorName:
-        """The same side as `engine.facade` spells it."""
-        return "white" if self is Color.WHITE else "black"
 
 
 class ColorChoice(StrEnum):

@@ -257,7 +257,7 @@ class Game:
             return self._finish(Status.DRAW, None, now_ms)
         if not self._may_offer_draw(color):
             return []
-        if self._board.has_insufficient_material(color.other.rules_name):
+        if self._board.has_insufficient_material(color.other):
             return self._finish(Status.INSUFFICIENT_MATERIAL_CLAIM, None, now_ms)
         self._draw_offer = color
         self._last_offer_ply[color] = self.ply
@@ -349,7 +349,7 @@ class Game:
 
     def _winner_by_default(self, claimer: Color) -> Color | None:
         """Return `claimer`; None, a draw, if that side cannot win by any sequence of moves."""
-        return None if self._board.has_insufficient_material(claimer.rules_name) else claimer
+        return None if self._board.has_insufficient_material(claimer) else claimer
 
     def _rewind(self, plies: int, now_ms: int) -> list[Line]:
         self.takebacks += 1
