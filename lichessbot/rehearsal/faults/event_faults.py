@@ -4,7 +4,6 @@ Lives on the event loop as an observer of the site, and acts like any other play
 """
 
 import asyncio
-from dataclasses import replace
 
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, Layer
 from lichessbot.rehearsal.faults.schedule import FaultSchedule
@@ -12,7 +11,7 @@ from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.rules.accounts import Account, Grant
 from lichessbot.rehearsal.rules.challenges import Challenge, Terms
 from lichessbot.rehearsal.rules.clock import TimeControl
-from lichessbot.rehearsal.rules.enums import CastlingSpelling, Variant
+from lichessbot.rehearsal.rules.enums import Variant
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.site import ChallengeMade, GameChanged, GameStarted, Site, SiteEvent
@@ -71,8 +70,7 @@ class EventFaults:
             case Fault.FLOOD:
                 soon(self._flood, session.game.setup.time_control)
             case Fault.CASTLING:
-                game = session.game
-                game.setup = replace(game.setup, spelling=CastlingSpelling.KING_TAKES_ROOK)
+                session.game.writes_king_takes_rook = True
             case Fault.GAME_STREAM_ENDED:
                 soon(session.end_streams)
 

@@ -195,10 +195,3 @@ class Scope(StrEnum):
     CHALLENGE_READ = "challenge:read"
     CHALLENGE_WRITE = "challenge:write"
     TEAM_WRITE = "team:write"
-
-
-class CastlingSpelling(StrEnum):
-    """How the game stream writes castling in standard games: Lichess has sent both."""
-
-    KING_TO_TARGET = "e1g1"
-    KING_TAKES_ROOK = "e1h1"

@@ -10,7 +10,7 @@ from itertools import chain
 
 from engine.facade import Board, Ending, InvalidMove
 from lichessbot.rehearsal.rules.clock import GameClock, RealTime
-from lichessbot.rehearsal.rules.enums import CastlingSpelling, ChatRoom, Color, Rule, Status
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color, Rule, Status
 from lichessbot.rehearsal.rules.errors import InvalidForm, Refused
 from lichessbot.rehearsal.rules.setup import GameSetup
 from lichessbot.rehearsal.rules.timing import Timing
@@ -76,6 +76,8 @@ class Game:
         self.status = Status.STARTED
         self.winner: Color | None = None
         self.moves: list[str] = []                # as written on the wire
+        # Castling as e1h1: always after other starts; in standard games Lichess has sent both.
+        self.writes_king_takes_rook = setup.variant.has_own_start
         self.clock = GameClock(setup.time_control)
         self.clock_history_ms: list[int] = []     # remaining time of the mover after each move
         self.chat: list[ChatLine] = []
@@ -308,10 +310,8 @@ class Game:
         return Board(self.setup.initial_fen, chess960=variant.has_own_start, variant=variant.key)
 
     def _wire_spelling(self, uci: str) -> str:
-        """Return the move as the stream writes it; after other starts castling is king takes rook."""
-        if self.setup.variant.has_own_start or self.setup.spelling is CastlingSpelling.KING_TAKES_ROOK:
-            return self._board.king_takes_rook(uci)
-        return self._board.normalise(uci)
+        """Return the move as the stream writes it."""
+        return self._board.king_takes_rook(uci) if self.writes_king_takes_rook else self._board.normalise(uci)
 
     def _after_move(self, mover: Color, now_ms: int) -> list[Line]:
         self.clock.press(mover, self.ply, now_ms)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import TimeControl
-from lichessbot.rehearsal.rules.enums import CastlingSpelling, Color, Rule, Source, Speed, Variant
+from lichessbot.rehearsal.rules.enums import Color, Rule, Source, Speed, Variant
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,6 @@ class GameSetup:
     source: Source
     created_at_ms: int            # since the epoch; all other times are monotonic
     rules: frozenset[Rule] = frozenset()
-    spelling: CastlingSpelling = CastlingSpelling.KING_TO_TARGET
     tournament_id: str | None = None
 
     def player(self, color: Color) -> Player:

@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lichessbot.rehearsal.rules.enums import CastlingSpelling
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.routes import application
 from lichessbot.rehearsal.server.site import Site
@@ -35,18 +34,11 @@ class ServerDidNotStart(Exception):
 class RehearsalServer:
     """An embedded Lichess at `site.url` while the context is open."""
 
-    def __init__(
-        self,
-        port: int = 0,
-        *,
-        timing: Timing | None = None,
-        seed: int | None = 0,
-        spelling: CastlingSpelling = CastlingSpelling.KING_TO_TARGET,
-    ) -> None:
+    def __init__(self, port: int = 0, *, timing: Timing | None = None, seed: int | None = 0) -> None:
         """Bind at once, so that the address is known; port 0 chooses a free one."""
         self._socket = _listen(port)
         url = f"http://{LOOPBACK}:{self._socket.getsockname()[1]}"
-        self.site = Site(url, timing=timing, seed=seed, spelling=spelling)
+        self.site = Site(url, timing=timing, seed=seed)
         self.failures: list[str] = []
         """What the server's own code raised, and nothing caught: its bugs, in words."""
         self._api = application(self.site)

@@ -21,7 +21,6 @@ from lichessbot.rehearsal.rules.challenges import (
 )
 from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl
 from lichessbot.rehearsal.rules.enums import (
-    CastlingSpelling,
     ChallengeStatus,
     Color,
     ColorChoice,
@@ -93,14 +92,7 @@ SiteEvent = (
 class Site:
     """The embedded Lichess behind its HTTP front."""
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        timing: Timing | None = None,
-        seed: int | None = 0,
-        spelling: CastlingSpelling = CastlingSpelling.KING_TO_TARGET,
-    ) -> None:
+    def __init__(self, url: str, *, timing: Timing | None = None, seed: int | None = 0) -> None:
         self.url = url
         self.timing = timing or Timing()
         self.accounts = Accounts()
@@ -110,7 +102,6 @@ class Site:
         self.cloud_evaluations: dict[str, dict[str, object]] = {}
         self.teams: dict[str, Team] = {}
         self._repeats = Repeats()
-        self._spelling = spelling
         self._random = random.Random(seed)
         self._sessions: dict[str, GameSession] = {}
         self.arena_runner = ArenaRunner(self.timing, self.quotas, self._start_arena_game)
@@ -334,7 +325,6 @@ class Site:
             source=source,
             created_at_ms=wall_ms(),
             rules=terms.rules,
-            spelling=self._spelling,
             tournament_id=tournament_id,
         )
         session = GameSession(Game(setup, monotonic_ms()), self.timing, self._writing(game_id), self._on_change)

@@ -5,15 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lichessbot.rehearsal.rules.enums import CastlingSpelling
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.fakes.arena import PATIENCE_S, Arena
-
-
-@pytest.fixture
-def spelling() -> CastlingSpelling:
-    return CastlingSpelling.KING_TO_TARGET
 
 
 @pytest.fixture
@@ -28,11 +22,9 @@ def errors_are_expected() -> bool:
 
 
 @pytest.fixture
-def arena(
-    tmp_path: Path, timing: Timing, spelling: CastlingSpelling, errors_are_expected: bool
-) -> Iterator[Arena]:
+def arena(tmp_path: Path, timing: Timing, errors_are_expected: bool) -> Iterator[Arena]:
     """A fresh server and bot. Afterwards no process is left over, no token was shown, and nothing crashed."""
-    with RehearsalServer(timing=timing, spelling=spelling) as server:
+    with RehearsalServer(timing=timing) as server:
         arena = Arena(server, tmp_path)
         try:
             yield arena

@@ -14,14 +14,8 @@ import requests
 from lichessbot.rehearsal.players.start_positions import FROM_POSITION_FENS
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import RealTime
-from lichessbot.rehearsal.rules.enums import (
-    CastlingSpelling,
-    ColorChoice,
-    DeclineReason,
-    Scope,
-    Status,
-    Variant,
-)
+from lichessbot.rehearsal.rules.enums import ColorChoice, DeclineReason, Scope, Status, Variant
+from lichessbot.rehearsal.server.site import GameStarted, SiteEvent
 from tests.fakes.arena import BOT, IDLE_ENGINE, PATIENCE_S, Arena, Ponderer, SlowOpponent, held, judge
 
 PATIENTLY = 20.0        # Lichess has a minute for each answer
@@ -51,16 +45,23 @@ def watch_out_for_trouble(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variant", "spelling"),
+    ("variant", "writes_king_takes_rook"),
     [
         # How Lichess spells castling differs only in standard chess.
-        (Variant.STANDARD, CastlingSpelling.KING_TO_TARGET),
-        (Variant.STANDARD, CastlingSpelling.KING_TAKES_ROOK),
-        (Variant.CHESS960, CastlingSpelling.KING_TO_TARGET),
-        (Variant.FROM_POSITION, CastlingSpelling.KING_TO_TARGET),
+        (Variant.STANDARD, False),
+        (Variant.STANDARD, True),
+        (Variant.CHESS960, True),
+        (Variant.FROM_POSITION, True),
     ],
 )
-def test_whole_games_are_played_with_both_colours(arena: Arena, variant: Variant) -> None:
+def test_whole_games_are_played_with_both_colours(
+    arena: Arena, variant: Variant, writes_king_takes_rook: bool
+) -> None:
+    def spell(happening: SiteEvent) -> None:
+        if isinstance(happening, GameStarted):
+            happening.session.game.writes_king_takes_rook = writes_king_takes_rook
+
+    arena.server.call(lambda: arena.site.observe(spell))
     arena.time_scale = PATIENTLY
     arena.start()
     fen = CASTLING_START if variant is Variant.FROM_POSITION else None

@@ -8,7 +8,7 @@ import pytest
 
 from engine.facade import STARTING_FEN, Ending
 from lichessbot.rehearsal.rules.clock import Correspondence
-from lichessbot.rehearsal.rules.enums import CastlingSpelling, Color, Rule, Status, Variant
+from lichessbot.rehearsal.rules.enums import Color, Rule, Status, Variant
 from lichessbot.rehearsal.rules.errors import Refused
 from lichessbot.rehearsal.rules.game import MAX_PLIES
 from lichessbot.rehearsal.rules.repeats import Repeats
@@ -72,8 +72,10 @@ def test_both_castling_spellings_are_accepted_in_standard(spelling: str) -> None
 
 
 def test_standard_castling_can_be_written_king_takes_rook() -> None:
-    setup = replace(SETUP, spelling=CastlingSpelling.KING_TAKES_ROOK)
-    assert game(setup, [*CASTLING, "e1g1"]).moves[-1] == "e1h1"
+    it = game(moves=CASTLING)
+    it.writes_king_takes_rook = True
+    it.play(WHITE, "e1g1", 0)
+    assert it.moves[-1] == "e1h1"
 
 
 @pytest.mark.parametrize("spelling", ["e1g1", "e1h1"])
