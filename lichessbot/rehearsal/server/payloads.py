@@ -151,19 +151,14 @@ def challenge_event(shape: Json, new_terms: Terms | None = None) -> Json:
     return {"type": "challenge", "challenge": shape, **beside}
 
 
-def challenge_canceled(shape: Json) -> Json:
-    """Return the event of a withdrawn challenge."""
-    return {"type": "challengeCanceled", "challenge": shape}
+def challenge_settled(shape: Json) -> Json:
+    """Return the event `challengeCanceled` or `challengeDeclined`, by the status of the challenge."""
+    return {"type": f"challenge{shape['status'].capitalize()}", "challenge": shape}
 
 
-def challenge_declined(shape: Json) -> Json:
-    """Return the event of a declined challenge."""
-    return {"type": "challengeDeclined", "challenge": shape}
-
-
-def challenge_done(status: ChallengeStatus) -> Json:
+def challenge_done(shape: Json) -> Json:
     """Return the last line of a keepAliveStream."""
-    return {"done": status.value}
+    return {"done": shape["status"]}
 
 
 # The event stream.

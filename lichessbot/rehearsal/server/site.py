@@ -227,19 +227,19 @@ class Site:
         self.quotas.check_bot_game(challenger, target, monotonic_ms())
         if any(self._plays_too_much(account, terms) for account in (challenger, target)):
             raise Refused("Challenge not created")
-        return self.announce(self._new_challenge(terms, challenger, target))
+        return self.invite(challenger, target, terms)
 
-    def announce(self, challenge: Challenge) -> Challenge:
-        """Add a challenge and tell both players."""
+    def invite(
+        self, challenger: Account, target: Account, terms: Terms, rematch_of: str | None = None
+    ) -> Challenge:
+        """Create a challenge on any terms, also with a clock that Lichess does not offer, and tell both players."""
+        color, now_ms = self._color(terms.color), monotonic_ms()
+        challenge = Challenge(new_id(), terms, challenger, target, color, now_ms, rematch_of)
         self.challenges.add(challenge)
-        event = payloads.challenge_event(self.challenge_shape(challenge), challenge.terms)
+        event = payloads.challenge_event(self.challenge_shape(challenge), terms)
         self._notify(ChallengeMade(challenge))
         self._tell_both(challenge, event)
         return challenge
-
-    def invite(self, challenger: Account, target: Account, terms: Terms) -> Challenge:
-        """Create a challenge by a house bot, whose clock Lichess need not offer."""
-        return self.announce(self._new_challenge(terms, challenger, target))
 
     def offer_rematch(self, game: Game, by: Account) -> Challenge:
         """Offer a rematch with swapped colours, which arrives as a challenge."""
@@ -249,30 +249,26 @@ class Site:
         opponent = setup.account(color.other)
         fen = setup.initial_fen if setup.variant is Variant.FROM_POSITION else None
         terms = Terms(setup.variant, setup.time_control, setup.rated, ColorChoice(color.other.value), fen)
-        challenge = self._new_challenge(terms, by, opponent)
-        challenge.rematch_of = setup.id
-        return self.announce(challenge)
+        return self.invite(by, opponent, terms, rematch_of=setup.id)
 
     def accept(self, challenge_id: str, account: Account) -> None:
         challenge = self.challenges.acceptable(challenge_id, account)
         self.quotas.check_bot_game(account, challenge.challenger, monotonic_ms())
         challenge.settled = ChallengeStatus.ACCEPTED
-        self._settle(challenge, ChallengeStatus.ACCEPTED)
+        self._settle(challenge)
         players = {challenge.final_color: challenge.challenger, challenge.final_color.other: challenge.target}
         self._start_game(challenge.id, challenge.terms, players, Source.FRIEND)
 
     def decline(self, challenge_id: str, account: Account, reason: DeclineReason) -> None:
         challenge = self.challenges.decline(challenge_id, account, reason)
-        self._tell_both(challenge, payloads.challenge_declined(self.challenge_shape(challenge)))
-        self._settle(challenge, ChallengeStatus.DECLINED)
+        self._settle(challenge)
 
     def cancel(self, challenge_id: str, account: Account) -> None:
         """Withdraw one's own challenge, decline another's, or abort the game that it became."""
         challenge = self.challenges.get(challenge_id)
         if challenge is not None and challenge.is_active and challenge.challenger is account:
             challenge.settled = ChallengeStatus.CANCELED
-            self._tell_both(challenge, payloads.challenge_canceled(self.challenge_shape(challenge)))
-            self._settle(challenge, ChallengeStatus.CANCELED)
+            self._settle(challenge)
         elif challenge is not None and challenge.is_active and challenge.target is account:
             self.decline(challenge_id, account, DeclineReason.GENERIC)
         else:
@@ -288,20 +284,14 @@ class Site:
             raise Refused("Missing opponentToken")
         session.abort()
 
-    def _new_challenge(self, terms: Terms, challenger: Account, target: Account) -> Challenge:
-        return Challenge(
-            id=new_id(),
-            terms=terms,
-            challenger=challenger,
-            target=target,
-            final_color=self._color(terms.color),
-            seen_at_ms=monotonic_ms(),
-        )
-
-    def _settle(self, challenge: Challenge, status: ChallengeStatus) -> None:
+    def _settle(self, challenge: Challenge) -> None:
+        """Tell everybody that a challenge is settled; what follows an acceptance is the event of its game."""
+        shape = self.challenge_shape(challenge)
+        if challenge.settled is not ChallengeStatus.ACCEPTED:
+            self._tell_both(challenge, payloads.challenge_settled(shape))
         for challenge_id, stream in self._challenge_streams:
             if challenge_id == challenge.id:
-                stream.write(payloads.challenge_done(status))
+                stream.write(payloads.challenge_done(shape))
                 stream.end()
         self._notify(ChallengeSettled(challenge))
 
