@@ -41,7 +41,7 @@ def proposal(form: Form) -> Proposal:
     terms = Terms(variant, clock, rated, color, _fen(form, variant))
     key = _choice(form, "strength", [it.key for it in STRENGTHS])
     strength = next(it for it in STRENGTHS if it.key == key)
-    if rated and strength.engine_keys:
+    if rated and strength.level is not None:
         raise Refused("rated games have one strength for everybody: choose casual, or the strength as configured")
     return Proposal(terms, strength)
 

@@ -250,7 +250,7 @@ class Person:
         self._is_preparing, self._is_cancelled = True, False
         self._tell(LOBBY)
         try:
-            await asyncio.to_thread(self._bot.set_strength, strength.engine_keys)
+            await asyncio.to_thread(self._bot.set_level, strength.level)
             self._strength = strength
         except CannotSetStrength as error:
             raise Refused(f"strength: {error}") from error
@@ -272,7 +272,7 @@ class Person:
                 self._end_analysis()
                 self.sessions.append(session)
                 self._notice = ""
-                if self._strength.engine_keys and not session.game.setup.rated:
+                if self._strength.level is not None and not session.game.setup.rated:
                     self._strengths[session.game.id] = self._strength
                 self._tell(ANALYSIS)
                 self._tell(LOBBY)

@@ -3,23 +3,22 @@
 Must not know: how the bot takes over a level.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 
 @dataclass(frozen=True)
 class Strength:
-    """A choice of the page. `engine_keys`: of the section `engine` in the bot's configuration, for casual games."""
+    """A choice of the page. `level`: of the bot in casual games; None: as configured."""
 
     key: str
     name: str
-    engine_keys: Mapping[str, int] = field(default_factory=dict)
+    level: int | None = None
 
 
 STRENGTHS: Final = (
     Strength("full", "As configured"),
-    *(Strength(f"level-{level}", f"Level {level}", {"strength": level}) for level in range(2600, 799, -200)),
+    *(Strength(f"level-{level}", f"Level {level}", level) for level in range(2600, 799, -200)),
 )
 
 
@@ -30,5 +29,8 @@ class CannotSetStrength(Exception):
 class Bot(Protocol):
     """The bot under test, as far as its strength is concerned."""
 
-    def set_strength(self, keys: Mapping[str, int]) -> None:
-        """Play new games against the person with these keys; return once they are in use. Raises CannotSetStrength."""
+    def set_level(self, level: int | None) -> None:
+        """Play new casual games against the person at this level, or as configured; return once that is in use.
+
+        Raises CannotSetStrength.
+        """

@@ -67,7 +67,7 @@ class Daemon:
         self.log_path = folder / "daemon.log"
         self._config_path = folder / "config.yml"
         self._settings = _settings(url, terms)
-        self._write({})
+        self._write(level=None)
         self._mark = secrets.token_hex(8)
         self._environment = {
             **{name: value for name, value in os.environ.items() if name not in _OF_THE_SERVICE},
@@ -95,8 +95,8 @@ class Daemon:
                 start_new_session=True,
             )
 
-    def set_strength(self, keys: Mapping[str, int]) -> None:
-        """Let new games against the person use these keys, as an operator would: edit the file and send SIGHUP.
+    def set_level(self, level: int | None) -> None:
+        """Let new games against the person use this level, as an operator would: edit the file and send SIGHUP.
 
         Returns once the bot has logged that it goes by them. Raises CannotSetStrength.
         """
@@ -104,7 +104,7 @@ class Daemon:
         if process is None or process.poll() is not None:
             raise CannotSetStrength("the bot is not running")
         lines_before = len(self.log_lines())
-        self._write(keys)
+        self._write(level)
         process.send_signal(signal.SIGHUP)
         deadline = time.monotonic() + RELOAD_TIMEOUT_S
         while time.monotonic() < deadline and process.poll() is None:
@@ -165,12 +165,12 @@ class Daemon:
     def log_lines(self) -> list[str]:
         return self.log_path.read_text(errors="replace").splitlines() if self.log_path.exists() else []
 
-    def _write(self, keys: Mapping[str, int]) -> None:
-        """Write the configuration, with these keys in games against the person."""
+    def _write(self, level: int | None) -> None:
+        """Write the configuration, with this level in casual games against the person."""
         settings = self._settings
-        if keys:
+        if level is not None:
             when = {"opponent": "human", "rating": [RATING, RATING], "rated": False}
-            settings = _with_profile(settings, when, dict(keys))
+            settings = _with_profile(settings, when, {"strength": level})
         self._config_path.write_text(yaml.safe_dump(settings, sort_keys=False))
 
     def _marked_processes(self) -> list[int]:

@@ -1,7 +1,7 @@
 """The page in front of an embedded Lichess, with an account of the house in the bot's place."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from lichessbot.rehearsal.browser.page import Page, is_page
 from lichessbot.rehearsal.browser.person import Person
@@ -21,20 +21,20 @@ from .page_client import PageClient
 NAME = "HouseBot"
 
 
-class NotedStrengths:
-    """A bot that notes the keys of its strengths, and can refuse them."""
+class NotedLevels:
+    """A bot that notes its levels, and can refuse them."""
 
     def __init__(self) -> None:
-        self.strengths: list[Mapping[str, int]] = []
+        self.levels: list[int | None] = []
         self.refuses = False
         self.is_free = threading.Event()        # while it is not, the bot takes no strength over
         self.is_free.set()
 
-    def set_strength(self, keys: Mapping[str, int]) -> None:
+    def set_level(self, level: int | None) -> None:
         assert self.is_free.wait(PATIENCE_S)
         if self.refuses:
             raise CannotSetStrength("the bot refused its new configuration")
-        self.strengths.append(keys)
+        self.levels.append(level)
 
 
 class Scene:
@@ -44,7 +44,7 @@ class Scene:
         self, server: RehearsalServer, name: str = NAME, hiring: Callable[[str], Opponent] = GreedyOpponent
     ) -> None:
         self.server = server
-        self.bot = NotedStrengths()
+        self.bot = NotedLevels()
         self.hiring = hiring
         self.house = server.call(lambda: HouseBots(server.site))
         self.account = Account(name, wall_ms(), title="BOT")

@@ -184,7 +184,7 @@ def test_the_bot_takes_over_a_strength_once_before_the_challenge(scene: Scene) -
         assert game["terms"].endswith(f"casual, Standard{shown}")
         page.do(f"game/{game['id']}/abort")
         page.wait("lobby", lambda it: it["playing"] is None)
-    assert [dict(keys) for keys in scene.bot.strengths] == [{"strength": 800}, {}]
+    assert scene.bot.levels == [800, None]
     scene.bot.refuses = True
     assert page.refusal("challenge", limit=60, increment=0, strength="level-1400") == (
         "Strength: the bot refused its new configuration."
@@ -240,7 +240,7 @@ def test_a_game_is_repeated_with_its_own_strength(scene: Scene) -> None:
     offer = page.wait("lobby", lambda it: it["offer"])["offer"]
     page.do(offer["path"], accept=True)
     assert page.wait("game", lambda it: it["id"] != again["id"])["terms"] == "3+0, casual, Standard"
-    assert [dict(keys) for keys in scene.bot.strengths] == [{"strength": 800}, {}, {"strength": 800}, {}]
+    assert scene.bot.levels == [800, None, 800, None]
 
 
 def test_a_rated_game_shows_no_strength_that_a_declined_challenge_has_left(scene: Scene) -> None:
