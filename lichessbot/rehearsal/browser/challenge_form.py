@@ -8,7 +8,7 @@ from typing import Final
 from engine.facade import Board, InvalidFen
 from lichessbot.rehearsal.browser.strengths import STRENGTHS, Strength
 from lichessbot.rehearsal.rules.challenges import Terms
-from lichessbot.rehearsal.rules.clock import MAX_INCREMENT_S, MAX_LIMIT_S, RealTime, TimeControl, Unlimited
+from lichessbot.rehearsal.rules.clock import MAX_INCREMENT_S, OFFERED_LIMITS_S, RealTime, TimeControl, Unlimited
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
 from lichessbot.rehearsal.rules.errors import Refused
 
@@ -16,8 +16,6 @@ Form = Mapping[str, object]
 
 COLORS: Final = (ColorChoice.RANDOM, ColorChoice.WHITE, ColorChoice.BLACK)
 MAX_FEN_LENGTH: Final = 120
-_SHORT_LIMITS_S: Final = (0, 15, 30, 45, 60, 90)
-OFFERED_LIMITS_S: Final = (*_SHORT_LIMITS_S, *range(120, MAX_LIMIT_S + 1, 60))
 
 
 @dataclass(frozen=True)

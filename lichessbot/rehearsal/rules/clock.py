@@ -10,6 +10,7 @@ from lichessbot.rehearsal.rules.enums import Color, Speed
 UNLIMITED_MS = 2_147_483_647     # shown in games without a clock
 MAX_LIMIT_S = 10_800             # the longest clock that challenges may ask for ...
 MAX_INCREMENT_S = 180            # ... and the largest increment
+OFFERED_LIMITS_S = (0, 15, 30, 45, 60, 90, *range(120, MAX_LIMIT_S + 1, 60))
 DAY_MS = 24 * 60 * 60 * 1000
 ZERO_LIMIT_START_S = 3           # a clock with base 0 starts with this, or with a larger increment
 TIMED_FROM_PLY = 2               # each side's first move is free
@@ -53,8 +54,7 @@ class RealTime:
     @property
     def is_offered(self) -> bool:
         """Return whether challenges may ask for this base and for this increment."""
-        limit_offered = self.limit_s in (15, 30, 45, 90) or self.limit_s % 60 == 0
-        return limit_offered and 0 <= self.limit_s <= MAX_LIMIT_S and 0 <= self.increment_s <= MAX_INCREMENT_S
+        return self.limit_s in OFFERED_LIMITS_S and 0 <= self.increment_s <= MAX_INCREMENT_S
 
     def __str__(self) -> str:
         return f"{self.limit_s}+{self.increment_s}"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lichessbot.rehearsal.browser.challenge_form import OFFERED_LIMITS_S, proposal
+from lichessbot.rehearsal.browser.challenge_form import proposal
 from lichessbot.rehearsal.rules.clock import RealTime, Unlimited
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
 from lichessbot.rehearsal.rules.errors import Refused
@@ -31,11 +31,6 @@ def test_a_short_form_means_the_configured_strength_and_any_colour() -> None:
 
 def test_a_standard_game_is_rated_without_a_clock_too() -> None:
     assert proposal({"unlimited": True, "rated": True}).terms.rated
-
-
-def test_every_offered_clock_is_one_of_lichess() -> None:
-    assert all(RealTime(limit_s, 1).is_offered for limit_s in OFFERED_LIMITS_S)
-    assert [it for it in range(10_801) if RealTime(it, 1).is_offered] == list(OFFERED_LIMITS_S)
 
 
 def test_the_position_counts_only_for_games_from_a_position() -> None:

@@ -56,6 +56,12 @@ def test_base_zero_starts_with_three_seconds_or_the_increment(increment_s: int, 
     assert RealTime(0, increment_s).initial_ms == start_ms
 
 
+def test_challenges_may_ask_for_whole_minutes_and_some_shorter_clocks() -> None:
+    offered = [limit_s for limit_s in range(-60, 10_900) if RealTime(limit_s, 1).is_offered]
+    assert offered == sorted({15, 30, 45, 90, *range(0, 10_801, 60)})
+    assert not any(RealTime(60, increment_s).is_offered for increment_s in (-1, 181))
+
+
 def test_first_move_of_each_side_is_free_and_earns_no_increment() -> None:
     clock = GameClock(RealTime(60, 5))
     clock.press(WHITE, 1, now_ms=30_000)
