@@ -6,8 +6,7 @@ Only loopback names are answered, and only the page itself can act: other web pa
 import json
 import mimetypes
 from collections.abc import Awaitable, Callable
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -25,7 +24,8 @@ from lichessbot.rehearsal.server import export
 from lichessbot.rehearsal.server.streams import StreamedResponse
 
 PATHS: Final = ("/play/", "/static/")       # and "/", the page
-FOLDERS: Final = ("common", "play", "vendor")
+STATIC: Final = Path(__file__).parents[2] / "static"
+FOLDERS: Final = ("common", "play", "vendor")       # the page's, below it
 MAX_BODY_BYTES: Final = 4096
 LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "::1")
 
@@ -57,7 +57,8 @@ class Page:
     def __init__(self, person: Person) -> None:
         self._person = person
         self._feeds: set[Feed] = set()
-        self._files = dict(_static_files())
+        files = (file for folder in FOLDERS for file in (STATIC / folder).rglob("*") if file.is_file())
+        self._files = {file.relative_to(STATIC).as_posix(): file for file in files}
         self._app = Starlette(
             routes=[
                 Route("/", self._guarded(self._index)),
@@ -207,20 +208,3 @@ async def _nobody_listens(_request: Request, _error: Exception) -> Response:
 def _sentence(text: str) -> str:
     """Return an error as a sentence."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
-
-
-def _static_files() -> list[tuple[str, Traversable]]:
-    """Return the page's files by their path below `static`."""
-    root = files("lichessbot") / "static"
-    found: list[tuple[str, Traversable]] = []
-
-    def visit(folder: Traversable, path: str) -> None:
-        for entry in folder.iterdir():
-            if entry.is_dir():
-                visit(entry, f"{path}/{entry.name}")
-            else:
-                found.append((f"{path}/{entry.name}", entry))
-
-    for name in FOLDERS:
-        visit(root / name, name)
-    return found
