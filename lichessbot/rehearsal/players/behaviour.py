@@ -7,7 +7,8 @@ it: a bot answers as it is configured, and must lose no game to it.
 import asyncio
 import math
 import random
-from enum import Enum, auto
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from lichessbot.rehearsal.faults.schedule import FaultSchedule
@@ -20,14 +21,6 @@ LINES: Final = ("!help", "!name", "!eval", "!wait", "!queue", "!", "hello", "{me
 LEAVING: Final = 0.1                 # of the games are left by the opponent, whatever the chance of actions
 LEAVING_PLIES: Final = (4, 40)
 SHORT_SEARCH_S: Final = 0.05
-
-
-class _Action(Enum):
-    TALK = auto()
-    DRAW = auto()
-    NO_DRAW = auto()
-    TAKEBACK = auto()
-    NO_TAKEBACK = auto()
 
 
 class Behaviour:
@@ -69,17 +62,14 @@ class Behaviour:
         if session.game.is_over:
             return
         color = self._color(session)
-        match dice.choice(tuple(_Action)):
-            case _Action.TALK:
-                session.say(color, dice.choice(tuple(ChatRoom)), dice.choice(LINES))
-            case _Action.DRAW:
-                session.answer_draw(color, accept=True)
-            case _Action.NO_DRAW:
-                session.answer_draw(color, accept=False)
-            case _Action.TAKEBACK:
-                session.answer_takeback(color, accept=True)
-            case _Action.NO_TAKEBACK:
-                session.answer_takeback(color, accept=False)
+        actions: list[Callable[[], None]] = [
+            lambda: session.say(color, dice.choice(tuple(ChatRoom)), dice.choice(LINES)),
+            partial(session.answer_draw, color, accept=True),
+            partial(session.answer_draw, color, accept=False),
+            partial(session.answer_takeback, color, accept=True),
+            partial(session.answer_takeback, color, accept=False),
+        ]
+        dice.choice(actions)()
 
     def _color(self, session: GameSession) -> Color:
         own = session.game.setup.color_of(self._bot)
