@@ -21,7 +21,6 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import FrameType
-from urllib.parse import urlsplit
 
 from rich.console import Console
 
@@ -58,7 +57,7 @@ from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import BOT_TITLE
 from lichessbot.rehearsal.rules.timing import Timing, wall_ms
 from lichessbot.rehearsal.server import export
-from lichessbot.rehearsal.server.server import RehearsalServer, ServerDidNotStart
+from lichessbot.rehearsal.server.server import LOOPBACK, RehearsalServer, ServerDidNotStart
 from lichessbot.rehearsal.server.site import EventStreamClosed, EventStreamOpened, Site, SiteEvent
 
 EXIT_GOOD = 0
@@ -229,16 +228,12 @@ class _Rehearsal:
         return self._server.site.url if self._proxy is None else self._proxy.url
 
     def _open_proxy(self, port: int) -> Proxy:
-        site = self._server.site
-        address = urlsplit(site.url)
-        assert address.hostname is not None
-        assert address.port is not None
         schedule, checks = self._injector.schedule, self._injector.http_faults.checks
-        proxy = Proxy(address.hostname, address.port, schedule, site.timing, checks.answer_lost)
+        proxy = Proxy(self._server.port, schedule, self._server.site.timing, checks.answer_lost)
         try:
             self._server.call(lambda: proxy.open(port))
         except OSError as error:
-            raise ServerDidNotStart(f"cannot listen on {address.hostname}:{port}: {error}") from error
+            raise ServerDidNotStart(f"cannot listen on {LOOPBACK}:{port}: {error}") from error
         return proxy
 
     def _set_up(self, site: Site, plan: Plan, faults: FaultPlan) -> None:

@@ -1,4 +1,4 @@
-"""A TCP proxy that breaks and delays connections, for any server that speaks the Bot API.
+"""A TCP proxy that breaks and delays connections, for a server on loopback that speaks the Bot API.
 
 Reads only the first line of requests, to know what they are, and adds a header that says when they arrived. Lives on
 one event loop.
@@ -62,18 +62,16 @@ class _Connection:
 
 
 class Proxy:
-    """Listens on loopback and passes all to `host`:`port`, unless a fault of `schedule` strikes."""
+    """Listens on loopback and passes all to the server at `port`, unless a fault of `schedule` strikes."""
 
     def __init__(
         self,
-        host: str,
         port: int,
         schedule: FaultSchedule,
         timing: Timing,
         on_loss: Callable[[Traffic], None] = lambda _traffic: None,
     ) -> None:
         """`on_loss` is called with each request whose answer reaches the client late or not at all."""
-        self._host = host
         self._port = port
         self._schedule = schedule
         self._timing = timing
@@ -151,7 +149,7 @@ class Proxy:
     async def _serve(self, client: socket.socket) -> None:
         from_client, to_client = await asyncio.open_connection(sock=client)
         try:
-            from_server, to_server = await asyncio.open_connection(self._host, self._port)
+            from_server, to_server = await asyncio.open_connection(LOOPBACK, self._port)
         except OSError:
             await _closed(to_client)
             return

@@ -37,8 +37,8 @@ class RehearsalServer:
     def __init__(self, port: int = 0, *, timing: Timing | None = None, seed: int | None = 0) -> None:
         """Bind at once, so that the address is known; port 0 chooses a free one."""
         self._socket = _listen(port)
-        url = f"http://{LOOPBACK}:{self._socket.getsockname()[1]}"
-        self.site = Site(url, timing=timing, seed=seed)
+        self.port: int = self._socket.getsockname()[1]
+        self.site = Site(f"http://{LOOPBACK}:{self.port}", timing=timing, seed=seed)
         self.failures: list[str] = []
         """What the server's own code raised, and nothing caught: its bugs, in words."""
         self._api = application(self.site)

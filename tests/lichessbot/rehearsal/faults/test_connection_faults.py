@@ -42,8 +42,7 @@ def proxied(
     schedule = FaultSchedule(FaultPlan(placed(fault, place), CERTAIN if game_id is None else None, MID_STREAM_SEED))
     if game_id is not None:
         schedule.enter(game_id, 1)
-    address = urlsplit(lichess.site.url)
-    proxy = Proxy(str(address.hostname), int(address.port or 0), schedule, lichess.site.timing, on_loss)
+    proxy = Proxy(lichess.port, schedule, lichess.site.timing, on_loss)
     lichess.call(proxy.open)
     yield Client(proxy.url, client.token, client.name)
     lichess.wait_for(proxy.close())
@@ -162,7 +161,7 @@ def test_answer_is_lost_to_a_client_that_hung_up_while_the_event_loop_was_busy(l
     lost: list[Traffic] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        proxy = Proxy("127.0.0.1", port, FaultSchedule(FaultPlan()), lichess.site.timing, lost.append)
+        proxy = Proxy(port, FaultSchedule(FaultPlan()), lichess.site.timing, lost.append)
         lichess.call(proxy.open)
         client = socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0))
         server, _ = listener.accept()
@@ -184,7 +183,7 @@ def test_answer_is_lost_to_a_client_that_hung_up_while_the_event_loop_was_busy(l
 def test_a_request_tells_when_it_arrived_even_if_the_event_loop_was_busy_then(lichess: RehearsalServer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        proxy = Proxy("127.0.0.1", port, FaultSchedule(FaultPlan()), lichess.site.timing)
+        proxy = Proxy(port, FaultSchedule(FaultPlan()), lichess.site.timing)
         lichess.call(proxy.open)
         with socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0)) as client:
 
@@ -272,7 +271,7 @@ def test_refusal_of_connections_leaves_those_that_stand(
 
 
 def test_no_other_program_gets_the_port_while_connections_are_refused(lichess: RehearsalServer) -> None:
-    proxy = Proxy("127.0.0.1", 9, FaultSchedule(FaultPlan()), lichess.site.timing)
+    proxy = Proxy(9, FaultSchedule(FaultPlan()), lichess.site.timing)
     lichess.call(proxy.open)
     lichess.call(lambda: proxy._refuse_for(60.0))
     with socket.socket() as other, pytest.raises(OSError, match="in use"):
@@ -295,7 +294,7 @@ def wait_until_up(client: Client) -> float:
 def test_proxy_can_stand_before_any_server(lichess: RehearsalServer) -> None:
     """What it does not understand it passes on."""
     with echoing() as port:
-        proxy = Proxy("127.0.0.1", port, FaultSchedule(FaultPlan()), lichess.site.timing)
+        proxy = Proxy(port, FaultSchedule(FaultPlan()), lichess.site.timing)
         lichess.call(proxy.open)
         with socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0)) as raw:
             for words in (b"EHLO example\r\n", b"GET \xff\r\n", b"\x00\x01"):
@@ -307,7 +306,7 @@ def test_proxy_can_stand_before_any_server(lichess: RehearsalServer) -> None:
 def test_a_server_that_is_down_closes_the_connection(lichess: RehearsalServer) -> None:
     with socket.socket() as down:
         down.bind(("127.0.0.1", 0))     # it does not listen, and no other program gets the port
-        proxy = Proxy("127.0.0.1", down.getsockname()[1], FaultSchedule(FaultPlan()), lichess.site.timing)
+        proxy = Proxy(down.getsockname()[1], FaultSchedule(FaultPlan()), lichess.site.timing)
         lichess.call(proxy.open)
         with socket.create_connection(("127.0.0.1", urlsplit(proxy.url).port or 0)) as raw:
             assert raw.recv(1) == b""
