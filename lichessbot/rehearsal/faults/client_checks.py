@@ -9,7 +9,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 
 from lichessbot.rehearsal.faults.traffic import Place, Traffic
-from lichessbot.rehearsal.rules.quotas import REQUESTS_PER_WINDOW
+from lichessbot.rehearsal.rules.quotas import REQUESTS_PER_WINDOW, Count
 from lichessbot.rehearsal.rules.timing import Timing
 
 UNDER_WAY_MS = 300                      # a request may have been sent before the client knew better
@@ -49,9 +49,9 @@ class ClientChecks:
         self._tries: dict[str, Arrival] = {}
         self._unanswered: Counter[tuple[str | None, str | None]] = Counter()    # moves, by game and move
         self._latest: dict[str, deque[tuple[str, int]]] = {}     # what was done in a game, and when
-        self._windows = {
-            Place.EVENT_STREAM: _Window(1000 * timing.event_streams_window_s),
-            Place.ACCOUNT: _Window(1000 * timing.account_window_s),
+        self._counts = {
+            Place.EVENT_STREAM: Count(1000 * timing.event_streams_window_s),
+            Place.ACCOUNT: Count(1000 * timing.account_window_s),
         }
 
     @property
@@ -73,9 +73,10 @@ class ClientChecks:
             first = min(pauses, key=lambda it: it.at_ms)
             pause = f"the pause of {(first.until_ms - first.at_ms) / 1000:g} s that a 429 ({first.traffic}) asks for"
             self._offences[f"a request ({traffic}) {arrived_ms - first.at_ms} ms into {pause}"] += 1
-        window = self._windows.get(traffic.place)
-        if window is not None and window.count(now_ms) == REQUESTS_PER_WINDOW + 1:
-            self._offences[f"more than {REQUESTS_PER_WINDOW} requests ({traffic.place.value}) in their window"] += 1
+        if (count := self._counts.get(traffic.place)) is not None:
+            count.add(now_ms)
+            if count.sum(now_ms) == REQUESTS_PER_WINDOW + 1:
+                self._offences[f"more than {REQUESTS_PER_WINDOW} requests ({traffic.place.value}) in their window"] += 1
 
     def was_limited(self, traffic: Traffic, pause_s: float, now_ms: int) -> None:
         """Expect a pause: that request is answered 429 now, which asks for `pause_s`."""
@@ -129,18 +130,3 @@ class ClientChecks:
 
     def _note(self, game_id: str, what: str, now_ms: int) -> None:
         self._latest.setdefault(game_id, deque(maxlen=_LATEST_TOLD + 1)).append((what, now_ms))
-
-
-class _Window:
-    """A sliding count of requests of one kind."""
-
-    def __init__(self, length_ms: float) -> None:
-        self._length_ms = length_ms
-        self._times_ms: deque[int] = deque()
-
-    def count(self, now_ms: int) -> int:
-        """Count one more; return how many there are in the window that ends now."""
-        self._times_ms.append(now_ms)
-        while self._times_ms[0] <= now_ms - self._length_ms:
-            self._times_ms.popleft()
-        return len(self._times_ms)

@@ -32,11 +32,14 @@ POLLED = (
 
 
 @dataclass
-class _Count:
+class Count:
     """The costs in a sliding window, each with its time."""
 
     window_ms: float
     spent: deque[tuple[int, int]] = field(default_factory=deque)
+
+    def add(self, now_ms: int, cost: int = 1) -> None:
+        self.spent.append((now_ms, cost))
 
     def sum(self, now_ms: int) -> int:
         while self.spent and self.spent[0][0] <= now_ms - self.window_ms:
@@ -54,11 +57,11 @@ class Quotas:
     def __init__(self, timing: Timing) -> None:
         self.bot_games_per_day = BOT_GAMES_PER_DAY
         self._timing = timing
-        self._bot_games: dict[Account, _Count] = {}
-        self._credits: dict[tuple[Account, int], _Count] = {}
-        self._joins: dict[Account, tuple[_Count, ...]] = {}
-        self._event_streams: dict[Grant, _Count] = {}
-        self._account_requests: dict[Account, _Count] = {}
+        self._bot_games: dict[Account, Count] = {}
+        self._credits: dict[tuple[Account, int], Count] = {}
+        self._joins: dict[Account, tuple[Count, ...]] = {}
+        self._event_streams: dict[Grant, Count] = {}
+        self._account_requests: dict[Account, Count] = {}
 
     def check_bot_game(self, asking: Account, other: Account, now_ms: int) -> None:
         """Raise if one of two bots has used up its games against bots; games with humans do not count."""
@@ -75,13 +78,13 @@ class Quotas:
         """Count a game that has begun."""
         if one.is_bot and other.is_bot:
             for account in (one, other):
-                self._count(account).spent.append((now_ms, 1))
+                self._count(account).add(now_ms)
 
     def spend(self, challenger: Account, target: Account, now_ms: int) -> None:
         """Count a challenge. Raises TooManyRequests if it exceeds a limit."""
         cost = COST_OF_A_BOT if target.is_bot else COST_OF_A_HUMAN
         counts = [
-            (self._credits.setdefault((challenger, most), _Count(1000 * window_s)), cost, most)
+            (self._credits.setdefault((challenger, most), Count(1000 * window_s)), cost, most)
             for most, window_s in ((CREDITS_PER_MINUTE, self._timing.minute_s), (CREDITS_PER_DAY, self._timing.day_s))
         ]
         if not _spend(counts, now_ms):
@@ -89,13 +92,13 @@ class Quotas:
 
     def open_event_stream(self, grant: Grant, now_ms: int) -> None:
         """Count an opening of the event stream. Raises TooManyRequests after too many with one token."""
-        count = self._event_streams.setdefault(grant, _Count(1000 * self._timing.event_streams_window_s))
+        count = self._event_streams.setdefault(grant, Count(1000 * self._timing.event_streams_window_s))
         if not _spend([(count, 1, REQUESTS_PER_WINDOW)], now_ms):
             raise TooManyRequests(POLLED)
 
     def read_account(self, account: Account, now_ms: int) -> None:
         """Count a request for the account. Raises TooManyRequests after too many."""
-        count = self._account_requests.setdefault(account, _Count(1000 * self._timing.account_window_s))
+        count = self._account_requests.setdefault(account, Count(1000 * self._timing.account_window_s))
         if not _spend([(count, 1, REQUESTS_PER_WINDOW)], now_ms):
             raise TooManyRequests
 
@@ -103,21 +106,21 @@ class Quotas:
         """Count a request to join. Raises TooManyRequests after too many, Refused after too many new arenas."""
         minute_ms, day_ms = 1000 * self._timing.minute_s, 1000 * self._timing.day_s
         windows = (10 * minute_ms, day_ms / 24, day_ms)
-        joins, hour, day = self._joins.setdefault(account, tuple(_Count(window_ms) for window_ms in windows))
+        joins, hour, day = self._joins.setdefault(account, tuple(Count(window_ms) for window_ms in windows))
         cost = COST_OF_AN_ARENA if is_new else 0
         if not _spend([(joins, 1, ARENA_JOINS_PER_TEN_MINUTES)], now_ms):
             raise TooManyRequests
         if not _spend([(hour, cost, ARENA_CREDITS_PER_HOUR), (day, cost, ARENA_CREDITS_PER_DAY)], now_ms):
             raise Refused("You are joining too many tournaments")
 
-    def _count(self, account: Account) -> _Count:
-        return self._bot_games.setdefault(account, _Count(1000 * self._timing.day_s))
+    def _count(self, account: Account) -> Count:
+        return self._bot_games.setdefault(account, Count(1000 * self._timing.day_s))
 
 
-def _spend(counts: Sequence[tuple[_Count, int, int]], now_ms: int) -> bool:
+def _spend(counts: Sequence[tuple[Count, int, int]], now_ms: int) -> bool:
     """Add its cost to every count and return True; return False, and add nothing, if one would exceed its limit."""
     if any(count.sum(now_ms) + cost > most for count, cost, most in counts):
         return False
     for count, cost, _ in counts:
-        count.spent.append((now_ms, cost))
+        count.add(now_ms, cost)
     return True
