@@ -104,11 +104,9 @@ class Analysis:
         board = self._start.copy()
         try:
             options = {**_OPTIONS, "UCI_Chess960": str(board.chess960).lower()}
-            introduction = " ".join(self._ask("uci", "uciok"))
             if board.variant != Variant.STANDARD.key:
                 options["UCI_Variant"] = _UCI_NAMES.get(board.variant, board.variant.lower())
-                if f" var {options['UCI_Variant']} " not in introduction.replace("\n", " "):
-                    raise ValueError(f"the bot's own engine does not play {board.variant}")
+            self._ask("uci", "uciok")
             for name, value in options.items():
                 self._tell(f"setoption name {name} value {value}")
             self._tell("ucinewgame")
