@@ -91,7 +91,6 @@ _EVENT_LINES = {
     "gameFinish": Place.FINISH_LINE,
     "gameFull": Place.FULL_LINE,
 }
-_RUNNING = {status.wire_name for status in Status if not status.is_over}
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ def line_traffic(payload: Mapping[str, Any], game_id: str | None) -> Traffic:
     """Return the kind of a line; `game_id` if it belongs to the stream of a game."""
     kind = payload["type"]
     if kind == "gameState":
-        return Traffic(Place.STATE_LINE if payload["status"] in _RUNNING else Place.FINAL_LINE, game_id)
+        return Traffic(Place.STATE_LINE if payload["status"] == Status.STARTED.wire_name else Place.FINAL_LINE, game_id)
     if kind in ("gameStart", "gameFinish"):
         game_id = payload["game"]["id"]
     elif kind == "challenge":

@@ -25,9 +25,8 @@ class ColorChoice(StrEnum):
 
 
 class Status(Enum):
-    """The status of a game: number and name."""
+    """The status of a game: number and name. Those that no game here has are left out."""
 
-    CREATED = (10, "created")
     STARTED = (20, "started")
     ABORTED = (25, "aborted")
     MATE = (30, "mate")
@@ -36,9 +35,7 @@ class Status(Enum):
     TIMEOUT = (33, "timeout")
     DRAW = (34, "draw")
     OUT_OF_TIME = (35, "outoftime")
-    CHEAT = (36, "cheat")
     NO_START = (37, "noStart")
-    UNKNOWN_FINISH = (38, "unknownFinish")
     INSUFFICIENT_MATERIAL_CLAIM = (39, "insufficientMaterialClaim")
     VARIANT_END = (60, "variantEnd")
 
@@ -52,7 +49,7 @@ class Status(Enum):
 
     @property
     def is_over(self) -> bool:
-        return self not in (Status.CREATED, Status.STARTED)
+        return self is not Status.STARTED
 
 
 class Variant(Enum):
