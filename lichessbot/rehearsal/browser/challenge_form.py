@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.facade import Board, InvalidFen
-from lichessbot.rehearsal.browser.strengths import STRENGTHS, Strength
+from lichessbot.rehearsal.browser.strengths import LEVELS
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import MAX_INCREMENT_S, OFFERED_LIMITS_S, RealTime, TimeControl, Unlimited
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
@@ -20,10 +20,10 @@ MAX_FEN_LENGTH: Final = 120
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a person proposes to the bot."""
+    """What a person proposes to the bot. `level`: of the bot; None: as configured."""
 
     terms: Terms
-    strength: Strength
+    level: int | None
 
 
 def proposal(form: Form) -> Proposal:
@@ -37,11 +37,10 @@ def proposal(form: Form) -> Proposal:
         raise Refused(f"a game of {variant.display_name} without a clock cannot be rated: choose casual, or a clock")
     color = ColorChoice(_choice(form, "color", COLORS))
     terms = Terms(variant, clock, rated, color, _fen(form, variant))
-    key = _choice(form, "strength", [it.key for it in STRENGTHS])
-    strength = next(it for it in STRENGTHS if it.key == key)
-    if rated and strength.level is not None:
+    level = LEVELS[_choice(form, "strength", tuple(LEVELS))]
+    if rated and level is not None:
         raise Refused("rated games have one strength for everybody: choose casual, or the strength as configured")
-    return Proposal(terms, strength)
+    return Proposal(terms, level)
 
 
 def _variant(form: Form) -> Variant:

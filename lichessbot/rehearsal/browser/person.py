@@ -12,7 +12,7 @@ from typing import Final
 from engine.facade import Board, InvalidMove
 from lichessbot.rehearsal.browser.analysis import Analysis
 from lichessbot.rehearsal.browser.challenge_form import proposal
-from lichessbot.rehearsal.browser.strengths import STRENGTHS, Bot, CannotSetStrength, Strength
+from lichessbot.rehearsal.browser.strengths import LEVELS, Bot, CannotSetStrength, strength_name
 from lichessbot.rehearsal.browser.views import ANSWERS, Json, analysis_view, board_view, game_view
 from lichessbot.rehearsal.browser.words import clock_in_words
 from lichessbot.rehearsal.rules.accounts import Account
@@ -51,8 +51,8 @@ class Person:
         self.sessions: list[GameSession] = []       # the person's own games, oldest first
         self._opponent = opponent
         self._bot = bot
-        self._strength: Strength = STRENGTHS[0]
-        self._strengths: dict[str, Strength] = {}   # those chosen, by game
+        self._level: int | None = None              # of the bot in casual games; None: as configured
+        self._levels: dict[str, int] = {}           # those chosen, by game
         self._number_of = number_of
         self._others: dict[str, GameSession] = {}
         self._challenge: Challenge | None = None
@@ -100,7 +100,7 @@ class Person:
         running = self.running
         return {
             "bot": {"name": self._opponent.name, "isOnline": self.site.is_online(self._opponent)},
-            "strengths": [{"key": it.key, "name": it.name} for it in STRENGTHS],
+            "strengths": [{"key": key, "name": strength_name(level)} for key, level in LEVELS.items()],
             "isWaiting": self._is_preparing or self._open_challenge() is not None,
             "notice": self._notice,
             "offer": None if self._incoming is None else self._offer(self._incoming),
@@ -108,10 +108,10 @@ class Person:
         }
 
     def game(self, game_id: str) -> Json:
-        session, strength = self.session(game_id), self._strengths.get(game_id)
+        session, level = self.session(game_id), self._levels.get(game_id)
         me = self.color_in(session.game)
         claim_in_s = None if me is None else session.claim_in_s(me)
-        name = "" if strength is None else strength.name.lower()
+        name = "" if level is None else strength_name(level).lower()
         return game_view(session.game, me, monotonic_ms(), claim_in_s, name, self._bot_color(session.game))
 
     def boards(self) -> list[Json]:
@@ -136,7 +136,7 @@ class Person:
         self._refuse_second_game()
         if not self.site.is_online(self._opponent):
             raise Refused(f"{self._opponent.name} is not connected yet: try again in a moment")
-        if await self._take_over(proposed.strength):
+        if await self._take_over(proposed.level):
             self._challenge = self.site.challenge(self.account, self._opponent.name, proposed.terms)
             self._tell(LOBBY)
 
@@ -158,7 +158,7 @@ class Person:
             raise Refused("there is no open challenge")
         if accept:
             self._refuse_second_game()
-            if challenge.rematch_of is not None and not await self._take_over(self._strength_of(challenge.rematch_of)):
+            if challenge.rematch_of is not None and not await self._take_over(self._levels.get(challenge.rematch_of)):
                 return
         (self.site.accept if accept else self.site.cancel)(challenge.id, self.account)
 
@@ -171,7 +171,7 @@ class Person:
         if self._incoming is not None and self._incoming.rematch_of == game_id:
             await self.answer_challenge(accept=True)
             return
-        if await self._take_over(self._strength_of(game_id)):
+        if await self._take_over(self._levels.get(game_id)):
             self._challenge = self.site.offer_rematch(session.game, self.account)
             self._tell(LOBBY)
 
@@ -236,22 +236,19 @@ class Person:
         challenge = self._challenge
         return challenge if challenge is not None and challenge.is_active else None
 
-    def _strength_of(self, game_id: str) -> Strength:
-        return self._strengths.get(game_id, STRENGTHS[0])
-
-    async def _take_over(self, strength: Strength) -> bool:
-        """Let the bot play the next casual game with a strength; return whether the person still wants that game.
+    async def _take_over(self, level: int | None) -> bool:
+        """Let the bot play the next casual game at a level; return whether the person still wants that game.
 
         Meanwhile no other game is proposed.
         """
         self._notice = ""
-        if strength is self._strength:
+        if level == self._level:
             return True
         self._is_preparing, self._is_cancelled = True, False
         self._tell(LOBBY)
         try:
-            await asyncio.to_thread(self._bot.set_level, strength.level)
-            self._strength = strength
+            await asyncio.to_thread(self._bot.set_level, level)
+            self._level = level
         except CannotSetStrength as error:
             raise Refused(f"strength: {error}") from error
         finally:
@@ -272,8 +269,8 @@ class Person:
                 self._end_analysis()
                 self.sessions.append(session)
                 self._notice = ""
-                if self._strength.level is not None and not session.game.setup.rated:
-                    self._strengths[session.game.id] = self._strength
+                if self._level is not None and not session.game.setup.rated:
+                    self._levels[session.game.id] = self._level
                 self._tell(ANALYSIS)
                 self._tell(LOBBY)
                 self._tell(GAME, session.game.id)

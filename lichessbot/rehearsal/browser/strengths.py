@@ -3,23 +3,15 @@
 Must not know: how the bot takes over a level.
 """
 
-from dataclasses import dataclass
 from typing import Final, Protocol
 
-
-@dataclass(frozen=True)
-class Strength:
-    """A choice of the page. `level`: of the bot in casual games; None: as configured."""
-
-    key: str
-    name: str
-    level: int | None = None
+# The choices of the page, by key; None: as configured.
+LEVELS: Final = {"full": None, **{f"level-{level}": level for level in range(2600, 799, -200)}}
 
 
-STRENGTHS: Final = (
-    Strength("full", "As configured"),
-    *(Strength(f"level-{level}", f"Level {level}", level) for level in range(2600, 799, -200)),
-)
+def strength_name(level: int | None) -> str:
+    """Return what the page calls a level of the bot."""
+    return "As configured" if level is None else f"Level {level}"
 
 
 class CannotSetStrength(Exception):

@@ -98,7 +98,7 @@ class Daemon:
     def set_level(self, level: int | None) -> None:
         """Let new games against the person use this level, as an operator would: edit the file and send SIGHUP.
 
-        Returns once the bot has logged that it goes by them. Raises CannotSetStrength.
+        Returns once the bot has logged that it goes by that. Raises CannotSetStrength.
         """
         process = self._process
         if process is None or process.poll() is not None:

@@ -19,14 +19,14 @@ def test_a_form_becomes_the_terms_of_a_challenge() -> None:
     assert (proposed.terms.color, proposed.terms.variant, proposed.terms.rated) == (
         ColorChoice.BLACK, Variant.STANDARD, False,
     )
-    assert proposed.strength.level == 800
+    assert proposed.level == 800
 
 
 def test_a_short_form_means_the_configured_strength_and_any_colour() -> None:
     proposed = proposal({"unlimited": True})
     assert proposed.terms.time_control == Unlimited()
     assert proposed.terms.color is ColorChoice.RANDOM
-    assert (proposed.strength.name, proposed.strength.level) == ("As configured", None)
+    assert proposed.level is None
 
 
 def test_a_standard_game_is_rated_without_a_clock_too() -> None:
