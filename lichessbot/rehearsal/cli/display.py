@@ -79,7 +79,7 @@ class Display(AbstractContextManager["Display", None], Protocol):
         """Show the state of the match; called several times a second."""
 
 
-class PlainDisplay:
+class PlainDisplay(Display):
     """Writes a line for each event, for logs and pipes.
 
     A caller never waits for a slow pipe and never learns of a broken one: the rehearsal writes.
@@ -88,9 +88,6 @@ class PlainDisplay:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._said: SimpleQueue[str] = SimpleQueue()
-
-    def __enter__(self) -> "PlainDisplay":
-        return self
 
     def __exit__(self, *_error: object) -> None:
         self._write()
@@ -107,7 +104,7 @@ class PlainDisplay:
             say(self._console, self._said.get())
 
 
-class LiveDisplay:
+class LiveDisplay(Display):
     """Draws boards, clocks and progress in place."""
 
     def __init__(self, console: Console) -> None:

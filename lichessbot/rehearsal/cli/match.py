@@ -300,9 +300,9 @@ class Match:
             )
         elif declined:
             reason = challenge.decline_reason or DeclineReason.GENERIC
-            self._fail(pairing, f"challenge declined: {reason.wire_key}")
+            self._close(pairing, Outcome.FAILED, f"challenge declined: {reason.wire_key}")
         elif canceled:
-            self._fail(pairing, "challenge not answered")
+            self._close(pairing, Outcome.FAILED, "challenge not answered")
 
     def _on_start(self, pairing: Pairing, session: GameSession) -> None:
         pairing.game = session.game
@@ -349,9 +349,6 @@ class Match:
         self._say(line)
         if outcome is Outcome.FAILED:
             self.failed_beside.append(line)
-
-    def _fail(self, pairing: Pairing, reason: str) -> None:
-        self._close(pairing, Outcome.FAILED, reason)
 
     def _close(self, pairing: Pairing, outcome: Outcome, reason: str) -> None:
         self._cancel_timer(pairing)

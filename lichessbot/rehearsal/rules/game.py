@@ -277,13 +277,9 @@ class Game:
             return []
         if self._takeback_offer is color.other:
             opponent_moved_last = self.turn is color
-            return self._rewind(1 if opponent_moved_last else 2, now_ms)
+            return self.take_back(1 if opponent_moved_last else 2, now_ms)
         self._takeback_offer = color
         return [self._announce("Takeback sent"), self.state(now_ms)]
-
-    def take_back_last(self, now_ms: int) -> list[Line]:
-        """Take back the last move, as if its player had requested it and the opponent had agreed."""
-        return self._rewind(1, now_ms)
 
     def decline_takeback(self, color: Color, now_ms: int) -> list[Line]:
         """Decline the opponent's request, or withdraw one's own."""
@@ -351,7 +347,8 @@ class Game:
         """Return `claimer`; None, a draw, if that side cannot win by any sequence of moves."""
         return None if self._board.has_insufficient_material(claimer) else claimer
 
-    def _rewind(self, plies: int, now_ms: int) -> list[Line]:
+    def take_back(self, plies: int, now_ms: int) -> list[Line]:
+        """Take back the last plies, which both players have agreed to."""
         self.takebacks += 1
         self._taken_back += map(self.board_after, range(self.ply - plies + 1, self.ply + 1))
         self._rewind_clocks(plies)

@@ -95,7 +95,7 @@ class GameSession:
 
     def take_back_last(self) -> None:
         """Take back the last move, as by a granted request."""
-        self._commit(self.game.take_back_last(monotonic_ms()))
+        self._commit(self.game.take_back(1, monotonic_ms()))
 
     def check_start(self, ply: int) -> None:
         """End a tournament game whose first move is late."""
