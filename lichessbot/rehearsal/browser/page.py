@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -70,7 +70,7 @@ class Page:
                 Route("/play/game/{game_id}/pgn", self._guarded(self._pgn)),
                 Route("/play/game/{game_id}/{command}", self._guarded(self._command), methods=["POST"]),
             ],
-            exception_handlers={HTTPException: _answer_unknown, ClientDisconnect: _nobody_listens},
+            exception_handlers={HTTPException: _answer_unknown},
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -198,11 +198,6 @@ async def _answer_unknown(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     headers = {**_HEADERS, **(error.headers or {})}
     return JSONResponse({"error": f"{error.detail.capitalize()}."}, error.status_code, headers)
-
-
-async def _nobody_listens(_request: Request, _error: Exception) -> Response:
-    """Return what is never sent: the browser left before its request was complete."""
-    return Response(status_code=400)
 
 
 def _sentence(text: str) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -54,7 +54,7 @@ def application(site: Site) -> Starlette:
     """Return the API in front of `site`."""
     api = Starlette(
         routes=_routes(site),
-        exception_handlers={ApiError: _refuse, HTTPException: _no_route, ClientDisconnect: _nobody_listens},
+        exception_handlers={ApiError: _refuse, HTTPException: _no_route},
     )
     api.router.redirect_slashes = False     # a path with one more slash is another path
     return api
@@ -122,11 +122,6 @@ async def _refuse(_request: Request, error: Exception) -> Response:
 async def _no_route(request: Request, _error: Exception) -> Response:
     """Answer a path that is not served, or not with this method."""
     return await _refuse(request, _not_served(request))
-
-
-async def _nobody_listens(_request: Request, _error: Exception) -> Response:
-    """Return what is never sent: the client broke its connection before its request was complete."""
-    return Response(status_code=400)
 
 
 # Account, users, token (3.1).

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 import uvicorn
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lichessbot.rehearsal.rules.timing import Timing
@@ -106,6 +107,8 @@ class RehearsalServer:
                 await self._guard(self._api, scope, receive, send)
             else:
                 await self._api(scope, receive, send)
+        except ClientDisconnect:
+            return                  # the client broke its connection before its request was complete
         except Exception as error:
             self._note_failure(error)
             raise
