@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import TimeControl
-from lichessbot.rehearsal.rules.enums import Color, Rule, Source, Speed, Variant
+from lichessbot.rehearsal.rules.enums import Color, Rule, Source, Variant
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,3 @@ class GameSetup:
 
     def color_of(self, account: Account) -> Color | None:
         return next((color for color in Color if self.account(color) is account), None)
-
-    @property
-    def is_bot_compatible(self) -> bool:
-        """Bots play at bullet or slower."""
-        return self.time_control.speed is not Speed.ULTRA_BULLET

@@ -28,11 +28,6 @@ def is_true(text: str | None) -> bool:
     return text is not None and text.lower() in _TRUE
 
 
-def optional_bool(text: str | None) -> bool | None:
-    """Return a flag; None if it is absent."""
-    return None if text is None else is_true(text)
-
-
 def exported_parts(query: Form) -> Parts:
     """Return the parts of an export that a query asks for, by default those of `Parts`."""
     fields = {"moves": "moves", "tags": "tags", "clocks": "clocks", "pgn_in_json": "pgnInJson"}

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from lichessbot.rehearsal.rules.accounts import Account
-from lichessbot.rehearsal.rules.enums import Color, DeclineReason
+from lichessbot.rehearsal.rules.enums import Color, DeclineReason, Speed
 from lichessbot.rehearsal.rules.enums import Scope as Right
 from lichessbot.rehearsal.rules.errors import ApiError, NotForBots, NotFound, Refused
 from lichessbot.rehearsal.rules.timing import monotonic_ms
@@ -212,8 +212,8 @@ async def game_stream(site: Site, call: Call) -> Response:
 
 async def move(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
-    offering_draw = forms.optional_bool(call.query("offeringDraw"))
-    session.play(color, call.path("uci"), offering_draw=offering_draw)
+    offering = call.query("offeringDraw")
+    session.play(color, call.path("uci"), offering_draw=None if offering is None else forms.is_true(offering))
 
 
 async def read_chat(site: Site, call: Call) -> Response:
@@ -363,7 +363,7 @@ def _seat(site: Site, call: Call) -> tuple[GameSession, Color]:
         )
     session = site.session(call.path("game_id"))
     color = _color_of(session, call.account)
-    if not session.game.setup.is_bot_compatible:
+    if session.game.setup.time_control.speed is Speed.ULTRA_BULLET:
         raise Refused("This game cannot be played with the Bot API.")
     return session, color
 
