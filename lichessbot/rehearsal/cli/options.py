@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 
 import click
 
+from engine.facade import RATINGS
 from lichessbot.rehearsal.cli.match import MAX_PAIRINGS_WITH_BOTS, Plan
 from lichessbot.rehearsal.cli.own_config import inside
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault, placed_faults
 from lichessbot.rehearsal.faults.schedule import FaultPlan
-from lichessbot.rehearsal.players.opponents import LEVELS, MAX_ENGINE_DEPTH, OpponentKind
+from lichessbot.rehearsal.players.opponents import MAX_ENGINE_DEPTH, OpponentKind
 from lichessbot.rehearsal.players.start_positions import ODDS
 from lichessbot.rehearsal.rules.clock import MAX_INCREMENT_S, MAX_LIMIT_S, RealTime
 from lichessbot.rehearsal.rules.enums import Variant
@@ -303,7 +304,7 @@ def _opponent(text: str) -> OpponentChoice:
 
 
 def _level(text: str) -> int:
-    return int(_number(text, f"a level from {LEVELS[0]} to {LEVELS[-1]}", LEVELS[0], LEVELS[-1]))
+    return int(_number(text, f"a level from {RATINGS[0]} to {RATINGS[-1]}", RATINGS[0], RATINGS[-1]))
 
 
 def _strength(text: str) -> str:

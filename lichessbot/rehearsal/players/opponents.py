@@ -5,7 +5,7 @@ A choice depends only on the position, the seed and, for the engine, the clocks.
 
 import random
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Protocol
 from zlib import crc32
 
 from engine.facade import RATINGS, Board, Engine, Limits
@@ -13,7 +13,6 @@ from engine.facade import RATINGS, Board, Engine, Limits
 ENGINE_HASH_MB = 4
 ENGINE_OVERHEAD_MS = 10         # it runs in this process
 MAX_ENGINE_DEPTH = 64
-LEVELS: Final = RATINGS
 
 # In antichess a king can be taken, and a pawn can become one.
 _WORTH = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9, "k": 4}
@@ -93,7 +92,7 @@ class LevelOpponent(EngineOpponent):
         self._engine.limit_strength(level, crc32(seed.encode()))
 
 
-def make_opponent(kind: OpponentKind, *, seed: str, depth: int, level: int = LEVELS[0]) -> Opponent:
+def make_opponent(kind: OpponentKind, *, seed: str, depth: int, level: int = RATINGS[0]) -> Opponent:
     """Return a new opponent; only the engine uses `depth`, and only a player of limited strength `level`."""
     match kind:
         case OpponentKind.RANDOM:
