@@ -198,9 +198,7 @@ class _Rehearsal:
             with self._display:
                 while not ends or not self._server.call(lambda: self._match.is_over):
                     self._refresh()
-        self._problems += [f"the client misbehaved: {offence}" for offence in self._injector.offences]
-        self._problems += self._match.failed_beside
-        return self._conclude(may_be_unfinished=not ends, names_engine=False)
+        return self._conclude(may_be_unfinished=not ends, is_our_bot=False)
 
     def close(self, pgn_path: Path | None, fault_log_path: Path | None) -> bool:
         """Write the files that the options name, stop the proxy and the house bots; return whether all were written."""
@@ -311,8 +309,6 @@ class _Rehearsal:
         self._problems += [f"process {pid} was left behind" for pid in daemon.leftovers()]
         self._problems += [f"the daemon logged: {line}" for line in daemon.logged_errors()]
         self._problems += ["the daemon's log contains the token"] if daemon.tells_its_token() else []
-        self._problems += [f"the bot misbehaved: {offence}" for offence in self._injector.offences]
-        self._problems += self._match.failed_beside
         code = self._conclude(may_be_unfinished=may_be_unfinished)
         if code == EXIT_GOOD:
             shutil.rmtree(folder)
@@ -320,9 +316,11 @@ class _Rehearsal:
             self._show_log(daemon)
         return code
 
-    def _conclude(self, *, may_be_unfinished: bool = False, names_engine: bool = True) -> int:
+    def _conclude(self, *, may_be_unfinished: bool = False, is_our_bot: bool = True) -> int:
         """Show the table, the problems and the last line; return the exit code."""
-        match = self._match
+        match, client = self._match, "bot" if is_our_bot else "client"
+        self._problems += [f"the {client} misbehaved: {offence}" for offence in self._injector.offences]
+        self._problems += match.failed_beside
         self._problems += [f"the embedded Lichess failed: {failure}" for failure in self._server.failures]
         if match.plan.games:
             show_results(self._console, match.pairings)
@@ -339,7 +337,7 @@ class _Rehearsal:
             if unfinished := match.plan.games - sum(pairing.is_over for pairing in match.pairings):
                 counts.append(f"{unfinished} unfinished")
             games = f"{match.plan.games} game{'s' * (match.plan.games != 1)}"
-            engine = f"; engine: {build_mode()}" if names_engine else ""
+            engine = f"; engine: {build_mode()}" if is_our_bot else ""
             say(self._console, f"{games}: {', '.join(counts)}{engine}")
         return EXIT_GOOD if good else EXIT_BAD
 
