@@ -129,7 +129,7 @@ class Fault(Enum):
     UNAVAILABLE_TEXT = _error("503-text", "503 with plain text; nothing was done")
     GATEWAY_BARE = _error("504-bare", "504 without any body; nothing was done")
     DONE_BUT_502 = FaultSpec(
-        "done-but-502", "a command is carried out, but answered with 502", Layer.REQUESTS, COMMANDS, Remedy.NOTHING
+        "done-but-502", "a command is carried out, but answered with 502", Layer.REQUESTS, COMMANDS
     )
     ANSWER_SLOW = FaultSpec(
         "answer-slow", "a request is carried out and answered late", Layer.REQUESTS, REQUESTS,
@@ -194,8 +194,7 @@ class Fault(Enum):
     CUT = FaultSpec("cut", "a stream breaks off in the middle of a line", Layer.CONNECTIONS, STREAMS, Remedy.REPEATED)
     TRICKLE = FaultSpec(
         "trickle", "an answer, its head first, or a line of a stream trickles in byte by byte", Layer.CONNECTIONS,
-        REQUESTS, Remedy.NOTHING,
-        lasts_s=lambda timing: timing.slow_headers_s,
+        REQUESTS, lasts_s=lambda timing: timing.slow_headers_s,
     )
     ANSWER_LOST = FaultSpec(
         "answer-lost", "a command is carried out, and the connection closes before the answer", Layer.CONNECTIONS,

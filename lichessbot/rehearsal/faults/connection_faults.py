@@ -16,10 +16,10 @@ from lichessbot.rehearsal.faults.catalogue import Fault, Layer
 from lichessbot.rehearsal.faults.schedule import FaultSchedule
 from lichessbot.rehearsal.faults.traffic import ARRIVED_HEADER, STREAMS, Place, Traffic, request_traffic
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
+from lichessbot.rehearsal.server.server import LOOPBACK
 
 BLOCK_BYTES = 1 << 16
 TRICKLE_STEPS = 20                  # pieces in which the start of a slow answer comes
-LOOPBACK = "127.0.0.1"
 
 _METHODS = (b"GET ", b"POST ")
 _RESET_AT_CLOSE = struct.pack("ii", 1, 0)       # SO_LINGER: on, no time to linger
