@@ -170,10 +170,7 @@ def game_start(game: Game, color: Color, now_ms: int) -> Json:
 
 
 def game_finish(game: Game, color: Color, now_ms: int) -> Json:
-    """Return the event of a game that ended or was aborted.
-
-    A missing `ratingDiff` means nothing.
-    """
+    """Return the event of a game that ended or was aborted; a missing `ratingDiff` means nothing."""
     shape = game_event(game, color, now_ms)
     for place, side in ((shape, color), (shape["opponent"], color.other)):
         change = told_rating_change(game, side)
@@ -206,8 +203,8 @@ def playing(game: Game, color: Color, now_ms: int) -> Json:
         "hasMoved": game.has_moved(color),
         "opponent": _opponent(setup.account(color.other)),
         "isMyTurn": not game.is_over and game.turn is color,
+        "rating": setup.account(color).rating,
     }
-    shape["rating"] = setup.account(color).rating
     if setup.tournament_id is not None:
         shape["tournamentId"] = setup.tournament_id
     if not isinstance(setup.time_control, Unlimited):
