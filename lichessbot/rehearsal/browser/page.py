@@ -84,7 +84,7 @@ class Page:
     def close(self) -> None:
         """End the streams of all open pages, and the analysis."""
         self.end_streams()
-        self._person.close()
+        self._person.end_analysis()
 
     def _guarded(self, handler: Handler) -> Endpoint:
         """Return `handler` with the checks of the sender, errors as JSON, and the headers of every answer.

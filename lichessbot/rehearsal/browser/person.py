@@ -64,9 +64,10 @@ class Person:
         self._hearers: list[Callable[[str, str | None], None]] = []
         site.observe(self._on)
 
-    def close(self) -> None:
-        """End the analysis."""
-        self._end_analysis()
+    def end_analysis(self) -> None:
+        if self._analysis is not None:
+            self._analysis.cancel()
+            self._analysis = None
 
     def listen(self, hearer: Callable[[str, str | None], None]) -> Callable[[], None]:
         """Call `hearer` with each topic that changed, and its game if it is about one; return what ends this."""
@@ -266,7 +267,7 @@ class Person:
             case ChallengeSettled(challenge) if challenge in (self._challenge, self._incoming):
                 self._settled(challenge)
             case GameStarted(session) if self.color_in(session.game) is not None:
-                self._end_analysis()
+                self.end_analysis()
                 self.sessions.append(session)
                 self._notice = ""
                 if self._level is not None and not session.game.setup.rated:
@@ -296,11 +297,6 @@ class Person:
         if game.ply and game.status is not Status.ABORTED:
             self._analysis = Analysis(game.board_after(0), game.moves, lambda: self._tell(ANALYSIS))
             self._tell(ANALYSIS)
-
-    def _end_analysis(self) -> None:
-        if self._analysis is not None:
-            self._analysis.cancel()
-            self._analysis = None
 
     def _bot_color(self, game: Game) -> Color:
         return game.setup.color_of(self._opponent) or Color.WHITE
