@@ -97,6 +97,8 @@ class GameLog:
         self._absent_at_ply: int | None = None
         self.level: int | None = None
         """The rating at which we play; None at full strength."""
+        self.round_trip_s: float | None = None
+        """Of our latest move."""
         self.played: tuple[PlayedMove, ...] = ()
         """The moves that are logged; those before we came have no more than their notation."""
         self.chat: tuple[status.ChatLine, ...] = ()

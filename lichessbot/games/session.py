@@ -97,31 +97,31 @@ class GameSession:
         self._log = EventLog(game_id)
         done = {kind: context.store.times_done(game_id, kind) for kind in LimitedAction}
         config, emit = context.config, context.inbox.put
-        self._game = Game(game_id, context.our_id, config, context.timeouts, info.color, done)
+        self._game = game = Game(game_id, context.our_id, config, context.timeouts, info.color, done)
         announced = replace(GameFacts.from_info(info), chosen_level=context.store.chosen_level(game_id))
         self._game.engine = fitted_engine_config(announced, config, context.machine)
         self._engine = engine = RestartingEngine(game_id, emit, context.timeouts, idle_engines)
+        self._game_log = game_log = GameLog(context.our_id, config.url, info)
+        # None of these leads back to the session: as part of a cycle it would keep its memory long after the game.
         facts = ChatFacts(
             config,
-            engine=lambda: self._game.engine,
+            engine=lambda: game.engine,
             identity=lambda: engine.identity,
-            board=lambda: self._game.board,
+            board=lambda: game.board,
             takebacks_granted=lambda: context.store.times_done(game_id, LimitedAction.TAKEBACK),
-            round_trip_s=lambda: self._round_trip_s,
+            round_trip_s=lambda: game_log.round_trip_s,
             waiting=context.waiting,
             scores=context.store.scores,
             level_results=context.store.level_results.against,
         )
         self._chat = Chat(game_id, context.our_id, facts, done, context.timeouts)
         self._recorder = GameRecorder(context.our_id, context.store)
-        self._game_log = GameLog(context.our_id, config.url, info)
         self._resolver = MoveResolver.for_game(game_id, self._game.engine, context.hosts, emit)
         self._reader: StreamReader | None = None
         self._evaluation: tuple[ChosenMove, Evaluation] | None = None
         """Of the move that was described last."""
         self._opponent = ""
         """As the engine is told of the opponent; empty before the game's own stream names one."""
-        self._round_trip_s: float | None = None
         self._times = self._times_of_sent = MoveTimes()
         """Of our next move, and of the one sent last."""
         self._recorded: threading.Event | None = None  # of the latest action that must not be done twice
@@ -390,7 +390,7 @@ class GameSession:
             case CommandDone(command=SendMove(ply=ply), sent_at=sent_at, answered_at=answered_at):
                 round_trip_ms = (answered_at - sent_at) * 1000
                 self._context.overhead.note(round_trip_ms)
-                self._round_trip_s = round_trip_ms / 1000
+                self._game_log.round_trip_s = round_trip_ms / 1000
                 self._context.store.note_round_trip(round_trip_ms)
                 self._log.debug("move.done", ply=ply, round_trip_ms=round_trip_ms, **self._times_of_sent.until(sent_at))
 
@@ -428,7 +428,7 @@ class GameSession:
             joined_for_s=now - self.began_at,
             played=self._game_log.played,
             chat=self._game_log.chat,
-            round_trip_s=self._round_trip_s,
+            round_trip_s=self._game_log.round_trip_s,
             level=self._game.engine.level,
         )
 

@@ -363,6 +363,13 @@ def test_the_time_for_a_move_is_that_of_the_engine_of_the_game(session: GameSess
     assert session.move_time_s == 600.0
 
 
+def test_a_session_that_is_over_is_no_part_of_a_cycle_with_its_chat(session: GameSession) -> None:
+    """Python would rarely look for it there, and keep the memory of many games meanwhile."""
+    facts = session._chat._facts
+    for ask in (facts.engine, facts.identity, facts.board, facts.takebacks_granted, facts.round_trip_s):
+        assert session not in [cell.cell_contents for cell in ask.__closure__ or ()]
+
+
 def test_the_round_trip_of_a_game_is_that_of_its_latest_move(session: GameSession) -> None:
     opened(session, black=False)
     assert session.describe(time.monotonic()).round_trip_s is None
