@@ -46,9 +46,9 @@ COMMANDS = {
     "learn": "training.learn",
     "calibrate": "calibrate.calibrate",
     "humanness": "calibrate.humanness",
+    "bench": "bench.bench",
+    "uci": "bench.uci",
 }
-UCI_COMMANDS = ("uci", "bench")    # `engine/__main__.py` runs these without this package: they start faster
-EPILOG = "Without a command, or with `uci`, it speaks UCI. `bench [DEPTH [EVALFILE]]` counts nodes of fixed searches."
 
 
 class _Commands(click.Group):
@@ -66,7 +66,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = get_close_matches(args[0], [*COMMANDS, *UCI_COMMANDS], 1)
+            close = get_close_matches(args[0], COMMANDS, 1)
             hint = f"; did you mean {close[0]}?" if close else f"; `{PROGRAM} --help` lists the commands"
             raise click.ClickException(f"usage: {PROGRAM} COMMAND ...; unknown command {args[0]!r}{hint}")
         return super().resolve_command(ctx, args)
@@ -74,7 +74,7 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
-    epilog=EPILOG,
+    epilog="Without a command it speaks UCI.",
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100},
 )

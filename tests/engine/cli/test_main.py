@@ -35,7 +35,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     shown = capsys.readouterr().out
     assert all(f"\n  {name} " in shown for name in COMMANDS)
-    assert "`bench [DEPTH [EVALFILE]]`" in shown
+    assert "Without a command it speaks UCI." in shown
 
 
 @pytest.mark.parametrize("words", [(), ("book",)])
@@ -96,16 +96,14 @@ def test_an_interrupted_command_ends_without_another_interruption(
     assert capsys.readouterr().err == "interrupted\n"
 
 
-@pytest.mark.parametrize("command", ["uci", "bench"])
-def test_uci_and_bench_explain_themselves(command: str) -> None:
-    words = [sys.executable, "-P", "-m", "engine", command, "--help"]
+def test_uci_explains_itself() -> None:
+    words = [sys.executable, "-P", "-m", "engine", "uci", "--help"]
     answer = subprocess.run(words, capture_output=True, text=True, timeout=100, check=True)
-    assert answer.stdout.startswith("usage: lichessbot-engine [uci | bench [DEPTH [EVALFILE]]")
-    assert ("DEPTH: plies, from 1 to 30. Default: 12." in answer.stdout) == (command == "bench")
+    assert "Speak UCI, as without a command." in answer.stdout
 
 
-@pytest.mark.parametrize("words", [["uci"], ["bench", "1"]])
-def test_uci_and_bench_start_without_the_command_line(words: list[str]) -> None:
+@pytest.mark.parametrize("words", [[], ["uci"]])
+def test_uci_starts_without_the_command_line(words: list[str]) -> None:
     command = [sys.executable, "-P", "-X", "importtime", "-m", "engine", *words]
     answer = subprocess.run(command, input="quit\n", capture_output=True, text=True, timeout=100, check=True)
     assert "engine.uci" in answer.stderr
