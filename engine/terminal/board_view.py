@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.text import Text
 
-from engine.accuracy import Score
+from engine.accuracy import Score, win_percent
 from engine.board import Board
 from engine.lessons.cce_notation import score_text
 
@@ -17,7 +17,6 @@ SQUARES = ("#6f8ba6", "#9fb4c8")
 LAST_MOVE = ("#b08f2f", "#c8a951")
 CHECK = "#c0504d"
 BAR_ROWS = 8
-LOGISTIC_CP = 400                  # an advantage of 10:1, as on the Elo scale
 
 
 @dataclass(frozen=True)
@@ -124,19 +123,11 @@ def _empty_square(theme: Theme, target: bool) -> str:
     return " " if theme.colour else "."
 
 
-def white_share(score: Score) -> float:
-    """Return White's expected score, 0 to 1."""
-    if score.cp is None:
-        return 1.0 if (score.mate or 0) > 0 else 0.0
-    exponent = max(-20.0, min(-score.cp / LOGISTIC_CP, 20.0))
-    return float(1 / (1 + 10**exponent))
-
-
 def _bar(view: BoardView, theme: Theme, row: int) -> Text:
     """Draw one row of the evaluation bar; White's share grows from White's side of the board."""
     if view.white_score is None:
         return Text()
-    white_rows = round(white_share(view.white_score) * BAR_ROWS)
+    white_rows = round(win_percent(view.white_score) / 100 * BAR_ROWS)
     white = row >= BAR_ROWS - white_rows if view.white_below else row < white_rows
     if theme.colour:
         return Text("  ", style=f"on {'#eeeeee' if white else '#303030'}")

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from engine.accuracy import Score
 from engine.facade import Board
-from engine.terminal.board_view import CHECK, BoardView, Theme, captured, draw, white_share
+from engine.terminal.board_view import CHECK, BoardView, Theme, captured, draw
 
 PLAIN = Theme(unicode=True, colour=False)
 ASCII = Theme(unicode=False, colour=False)
@@ -46,21 +46,14 @@ def test_the_last_move_and_the_targets_are_marked() -> None:
 
 
 def test_the_evaluation_bar_grows_from_whites_side() -> None:
+    whites_rows = {Score(0): 4, Score(300): 6, Score(-10**9): 0, Score(mate=3): 8, Score(mate=-1): 0}
     for white_below in (True, False):
-        for white_score, rows in ((Score(0), 4), (Score(mate=3), 8), (Score(mate=-1), 0)):
+        for white_score, rows in whites_rows.items():
             lines = drawn(BoardView(Board(), white_below, white_score))[:8]
             white = [line[0] == "#" for line in lines]
             assert sum(white) == rows
             assert white == sorted(white, reverse=not white_below)
     assert drawn(BoardView(Board(), white_score=Score(31)))[8].endswith(" h   +0.31")
-
-
-def test_whites_share_grows_with_the_evaluation() -> None:
-    shares = [white_share(Score(score)) for score in (-10**9, -300, 0, 300, 10**9)]
-    assert shares == sorted(shares)
-    assert shares[2] == 0.5
-    assert shares[0] == pytest.approx(0)
-    assert shares[4] == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
