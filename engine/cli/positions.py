@@ -17,10 +17,9 @@ from engine.cli.parameters import (
     board_variant_option,
     open_console,
 )
-from engine.facade import Limits
+from engine.facade import Engine, Limits
 from engine.lessons.styles import Style
 from engine.terminal import articles, reports
-from engine.terminal.analysis import AnalysisRequest
 from engine.terminal.analysis import analyse as run_analysis
 
 PIPED_SECONDS = 10.0               # of an analysis whose input is no terminal
@@ -49,7 +48,10 @@ def analyse(
         seconds = PIPED_SECONDS
     move_time_ms = None if seconds is None else round(seconds * 1000)
     limits = Limits(depth=depth, move_time_ms=move_time_ms, infinite=seconds is None and depth is None)
-    run_analysis(AnalysisRequest(board, lines, limits, hash_mb, threads), console, theme)
+    engine = Engine(hash_mb)
+    engine.lines = lines
+    engine.set_threads(threads)
+    run_analysis(engine, board, limits, console, theme)
 
 
 @click.command("eval")

@@ -3,7 +3,6 @@
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import Queue
 from threading import Thread
 
@@ -21,42 +20,29 @@ from engine.terminal.keyboard import next_event, read_lines
 MAX_PLIES = 12                     # shown of each line
 
 
-@dataclass(frozen=True)
-class AnalysisRequest:
-    """The position, the limits and the options of the engine."""
-
-    board: Board
-    lines: int
-    limits: Limits
-    hash_mb: int
-    threads: int
-
-
-def analyse(request: AnalysisRequest, console: Console, theme: Theme) -> None:
+def analyse(engine: Engine, board: Board, limits: Limits, console: Console, theme: Theme) -> None:
     """Analyse until the limits, or until Enter, Ctrl-D or Ctrl-C at a terminal."""
-    over = ending_text(request.board)
+    over = ending_text(board)
     if over is not None:
-        console.print(draw(BoardView(request.board), theme), soft_wrap=True)
+        console.print(draw(BoardView(board), theme), soft_wrap=True)
         console.print(f"the game is over: {over}", highlight=False)
         return
-    engine = Engine(request.hash_mb)
-    engine.lines, engine.analyse_mode = request.lines, True
-    engine.set_threads(request.threads)
-    engine.set_position(request.board)
-    thinking = engine.begin(request.limits)
+    engine.analyse_mode = True
+    engine.set_position(board)
+    thinking = engine.begin(limits)
     queue: Queue[object] = Queue()
     before = signal.signal(signal.SIGINT, lambda *_: thinking.stop())
     thread = Thread(target=lambda: queue.put(thinking.run(queue.put)), name="search")
     thread.start()
-    if request.limits.infinite:
+    if limits.infinite:
         read_lines(sys.stdin.fileno(), queue)
         if console.is_terminal:
             console.print("Enter ends the analysis", highlight=False)
     try:
-        lines = BestLines(request.board)
+        lines = BestLines(board)
         show = _show_live if console.is_terminal else _show_text
         result = show(lines, queue, console, theme, thinking)
-        best = "no move" if result.best_move is None else f"best move {request.board.san(result.best_move)}"
+        best = "no move" if result.best_move is None else f"best move {board.san(result.best_move)}"
         console.print(best, highlight=False)
     finally:
         thinking.stop()

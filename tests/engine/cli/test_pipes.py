@@ -305,7 +305,7 @@ def test_analysis_without_a_terminal_is_plain_text(run: Run) -> None:
 
 def test_analysis_without_a_terminal_ends_by_itself(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Limits] = []
-    monkeypatch.setattr(positions, "run_analysis", lambda request, *_: asked.append(request.limits))
+    monkeypatch.setattr(positions, "run_analysis", lambda engine, board, limits, *_: asked.append(limits))
     for limit in ((), ("--depth", "9"), ("--seconds", "1.5")):
         run("analyse", *limit)
     assert asked == [Limits(move_time_ms=10_000), Limits(depth=9), Limits(move_time_ms=1500)]
