@@ -43,7 +43,6 @@ class Outcome:
     `seconds` are processor time.
     """
 
-    method: Method
     depth: int
     white_score: Score | None
     line: tuple[str, ...]
@@ -91,7 +90,7 @@ def search(board: Board, method: Method, depth: int, style: Style | None = None,
     stopped = plain.was_stopped()
     line = () if stopped else tuple(map(board.spell, plain.variation()))
     white_score = None if stopped else _white_score(score, board.turn, style)
-    return Outcome(method, depth, white_score, line, plain.node_count(), elapsed)
+    return Outcome(depth, white_score, line, plain.node_count(), elapsed)
 
 
 def _plain(board: Board, method: Method, style: Style | None, clock: TimeManager) -> PlainSearch:
@@ -107,8 +106,8 @@ def _search_by_engine(board: Board, depth: int, seconds: float) -> Outcome:
     report = interruptible(thinking.run, thinking.stop).report
     elapsed = process_time() - started
     if report is None or report.depth < depth or report.bound is not Bound.EXACT:
-        return Outcome(Method.ENGINE, depth, None, (), report.nodes if report else 0, elapsed)
-    return Outcome(Method.ENGINE, depth, white_view(report, board.turn), report.pv, report.nodes, elapsed)
+        return Outcome(depth, None, (), report.nodes if report else 0, elapsed)
+    return Outcome(depth, white_view(report, board.turn), report.pv, report.nodes, elapsed)
 
 
 def interruptible(work: Callable[[], T], stop: Callable[[], None]) -> T:
@@ -144,7 +143,7 @@ class StyledThinking:
         """Return the deepest finished search; its line is empty only if no move is legal."""
         started = process_time()
         legal = self._board.legal_moves()
-        best = Outcome(Method.QUIESCENT, 0, None, tuple(legal[:1]), 0, 0.0)
+        best = Outcome(0, None, tuple(legal[:1]), 0, 0.0)
         if not legal:
             return best
         for depth in range(1, min(self._limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
@@ -154,7 +153,7 @@ class StyledThinking:
             line = tuple(map(self._board.spell, self._search.variation()))
             white_score = _white_score(score, self._board.turn, self._style)
             nodes = self._search.node_count()
-            best = Outcome(Method.QUIESCENT, depth, white_score, line, nodes, process_time() - started)
+            best = Outcome(depth, white_score, line, nodes, process_time() - started)
             if self._clock.too_late_for_another_depth() or mate_distance(score) is not None:
                 break
         return best

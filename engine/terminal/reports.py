@@ -10,7 +10,7 @@ from engine.bench import POSITIONS
 from engine.board import Board
 from engine.facade import Engine, evaluation
 from engine.lessons.cce_notation import ending_text, final_text, pawns_text, san_line, score_text
-from engine.lessons.methods import Method, Outcome, methods_for, search
+from engine.lessons.methods import Method, methods_for, search
 from engine.lessons.styles import Style
 from engine.progress import ProgressDisplay
 from engine.terminal.board_view import BoardView, Theme, draw
@@ -81,13 +81,6 @@ def show_perft(board: Board, depth: int, console: Console) -> None:
     console.print(f"\nNodes searched: {total}\n{seconds:.3f} s, {total / max(seconds, 1e-9):,.0f} nodes/s")
 
 
-def outcome_row(board: Board, outcome: Outcome) -> tuple[str, ...]:
-    """Return a search as a table row: name, value, nodes, time, line."""
-    value = score_text(outcome.white_score) if outcome.white_score else "not finished"
-    line = san_line(board, outcome.line)
-    return outcome.method.value, value, f"{outcome.nodes:,}", f"{outcome.seconds:.3f} s", line
-
-
 def show_comparison(board: Board, depth: int, style: Style | None, seconds: float, console: Console) -> None:
     """Show value, nodes and time of each search."""
     over = ending_text(board)
@@ -98,7 +91,10 @@ def show_comparison(board: Board, depth: int, style: Style | None, seconds: floa
     methods = methods_for(style)
     with ProgressDisplay("searching", len(methods), "searches", transient=True) as display:
         for done, method in enumerate(methods, 1):
-            rows.add_row(*outcome_row(board, search(board, method, depth, style, seconds)))
+            outcome = search(board, method, depth, style, seconds)
+            value = score_text(outcome.white_score) if outcome.white_score else "not finished"
+            line = san_line(board, outcome.line)
+            rows.add_row(method, value, f"{outcome.nodes:,}", f"{outcome.seconds:.3f} s", line)
             display.advance_to(done)
     console.print(f"depth {depth}, White's view: {board.fen()}", soft_wrap=True)
     console.print(rows)
