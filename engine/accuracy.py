@@ -68,7 +68,7 @@ DRAWN: Final = Score(0)
 
 def winning_chances(score: Score) -> float:
     """Return White's winning chances, from -1 to 1."""
-    return 2 / (1 + exp(-_CHANCES_PER_CP * _bounded_cp(score))) - 1
+    return 2 / (1 + exp(-_CHANCES_PER_CP * bounded_cp(score))) - 1
 
 
 def win_percent(score: Score) -> float:
@@ -138,14 +138,15 @@ def _mean_of_means(moves: Sequence[tuple[float, float]]) -> float:
 def average_loss_cp(scores: Sequence[Score], movers: Sequence[str], side: str) -> int:
     """Return by how many centipawns the moves of `side` were worse than the best, on average; mates count 1000."""
     losses = [
-        max(0, _bounded_cp(before.of(side)) - _bounded_cp(after.of(side)))
+        max(0, bounded_cp(before.of(side)) - bounded_cp(after.of(side)))
         for before, after, mover in zip(scores, scores[1:], movers, strict=False)
         if mover == side
     ]
     return round(sum(losses) / len(losses)) if losses else 0
 
 
-def _bounded_cp(score: Score) -> int:
+def bounded_cp(score: Score) -> int:
+    """Return the centipawns of a score, from -1000 to 1000; a mate counts as much."""
     if score.mate is not None:
         return _MOST_CP if score.mate > 0 else -_MOST_CP
     return max(-_MOST_CP, min(_MOST_CP, score.cp or 0))

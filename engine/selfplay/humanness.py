@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, partial
 
+from engine.accuracy import Score, bounded_cp
 from engine.core.move import is_capture
 from engine.core.see import exchange_wins
-from engine.facade import Board, Engine, Limits, SearchReport
+from engine.facade import Board, Engine, Limits
 from engine.selfplay.ladder import MAX_PLIES, Player, make_player, opening
 from engine.selfplay.uci_client import EngineFailed
 from engine.selfplay.worker_pool import run_parallel
 
 JUDGE_NODES = 10_000               # for each search
 HASH_MB = 8
-LIMIT_CP = 1000                    # scores beyond count as this: the loss of a won game's surplus is no error
 ERROR_CP = 300                     # loss of a blunder
 TAKEN_CP = 200                     # what a capture must win by exchange to be a refutation in one move
 CLEAR_CP = 150                     # by which a recapture must be better than all other moves
@@ -64,22 +64,15 @@ class Judge:
         self._nodes = nodes
 
     def judge(self, board: Board, only: Iterable[str] = ()) -> tuple[int, str | None]:
-        """Return the score for the side to move, within +-LIMIT_CP, and the best move."""
+        """Return the score for the side to move, as `bounded_cp` has it, and the best move."""
         outcome = board.outcome()
         if outcome is not None:
-            return (0 if outcome.winner is None else -LIMIT_CP), None
+            return (0 if outcome.winner is None else bounded_cp(Score(mate=-1))), None
         self._engine.new_game()
         self._engine.set_position(board)
         result = self._engine.go(Limits(nodes=self._nodes), only=tuple(only))
-        return _score(result.report), result.best_move
-
-
-def _score(report: SearchReport | None) -> int:
-    if report is None:
-        return 0
-    if report.mate_in is not None:
-        return LIMIT_CP if report.mate_in > 0 else -LIMIT_CP
-    return max(-LIMIT_CP, min(report.score_cp or 0, LIMIT_CP))
+        score = Score(0) if result.report is None else Score(result.report.score_cp, result.report.mate_in)
+        return bounded_cp(score), result.best_move
 
 
 def observe_game(nodes: int, game: tuple[str, int]) -> Tally:
