@@ -12,6 +12,7 @@ import json
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from engine.evaluation import net_file
 from engine.evaluation.net_file import Net
@@ -35,23 +36,6 @@ class Losses:
     hand_written: float | None     # of the hand-written evaluation, at its best scale; None for a variant
 
 
-@dataclass(frozen=True)
-class Card:
-    """The origin and the losses of a network; the names are those in the JSON file."""
-
-    name: str
-    made: str
-    begun_with: str | None         # the network whose weights it started from; None: random weights
-    settings: TrainingSettings
-    games: int
-    positions: int
-    held_out: int
-    origin: str                    # of the data, see `data.py`
-    steps: int
-    losses: Losses
-    training_hours: float
-
-
 def card_path(net: Path) -> Path:
     return net.with_suffix(".json")
 
@@ -62,8 +46,8 @@ def curve_path(net: Path) -> Path:
 
 def train_network(
     data: Data, settings: TrainingSettings, output: Path, first: Net | None = None, *, replace: bool = False
-) -> Card:
-    """Train a network, or continue its training, write it with its files and print the progress.
+) -> dict[str, Any]:
+    """Train a network, or continue its training, write it with its files, print the progress, and return its card.
 
     Training starts from `first`, if given. Raises InvalidNet if that has another shape, or if the name is too long, and
     InvalidRecord if there is a checkpoint of another training, unless this one may `replace` it.
@@ -101,8 +85,8 @@ def train_network(
         display.log(f"held out, as written: {losses.as_written:.6f}")
     card = _card(training, losses, output.stem)
     net_file.write(net, output)
-    write_whole(card_path(output), [json.dumps(asdict(card), indent=2).encode(), b"\n"])
-    write_whole(curve_path(output), [_loss_curve(training, card).encode()])
+    write_whole(card_path(output), [json.dumps(card, indent=2).encode(), b"\n"])
+    write_whole(curve_path(output), [_loss_curve(training, losses, output.stem).encode()])
     checkpoint.unlink()
     return card
 
@@ -115,28 +99,29 @@ def _line(training: Training, check: Check) -> str:
     )
 
 
-def _card(training: Training, losses: Losses, name: str) -> Card:
-    return Card(
-        name=name,
-        made=f"{datetime.now(UTC):%Y-%m-%d}",
-        begun_with=training.first.name if training.first is not None else None,
-        settings=training.settings,
-        games=training.data.games,
-        positions=training.data.training_count,
-        held_out=training.data.held_out_count,
-        origin=training.data.origin,
-        steps=training.step,
-        losses=losses,
-        training_hours=round(training.seconds / SECONDS_PER_HOUR, 3),
-    )
+def _card(training: Training, losses: Losses, name: str) -> dict[str, Any]:
+    """Return the origin and the losses of a network."""
+    return {
+        "name": name,
+        "made": f"{datetime.now(UTC):%Y-%m-%d}",
+        "begun_with": training.first.name if training.first is not None else None,     # null: random weights
+        "settings": asdict(training.settings),
+        "games": training.data.games,
+        "positions": training.data.training_count,
+        "held_out": training.data.held_out_count,
+        "origin": training.data.origin,
+        "steps": training.step,
+        "losses": asdict(losses),
+        "training_hours": round(training.seconds / SECONDS_PER_HOUR, 3),
+    }
 
 
-def _loss_curve(training: Training, card: Card) -> str:
+def _loss_curve(training: Training, losses: Losses, name: str) -> str:
     seen = [float(training.seen(check.step)) for check in training.checks]
     curves = [
         Curve("training", "#1f77b4", [(x, check.learnt) for x, check in zip(seen, training.checks, strict=True)]),
         Curve("held out", "#d62728", [(x, check.held_out) for x, check in zip(seen, training.checks, strict=True)]),
     ]
-    if card.losses.hand_written is not None:
-        curves.append(Curve("hand-written", "#555555", [(seen[-1], card.losses.hand_written)]))
-    return svg(f"{card.name}: {card.positions:,} positions, mean squared error", curves)
+    if losses.hand_written is not None:
+        curves.append(Curve("hand-written", "#555555", [(seen[-1], losses.hand_written)]))
+    return svg(f"{name}: {training.data.training_count:,} positions, mean squared error", curves)

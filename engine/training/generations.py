@@ -179,7 +179,7 @@ class TrainingLoop:
         paths = records.shards(plan.folder / "shards")
         positions = data.load(paths, plan.newest, plan.settings.hindsight, plan.settings.unit_cp)
         path = self.net_path(generation.number)
-        generation.card = asdict(train_network(positions, plan.settings, path, replace=True))
+        generation.card = train_network(positions, plan.settings, path, replace=True)
         self._save()
 
     def _compare(self, generation: Generation) -> None:

@@ -157,7 +157,7 @@ def test_training_can_start_from_a_network(
     for other in (None, random_net(4, 32, 8, threats=8)):
         assert not Training(few, SETTINGS, other).resume(tmp_path / "checkpoint")
     card = train_network(few, replace(SETTINGS, epochs=1), tmp_path / "second.net", first)
-    assert card.begun_with == first.name == "random 3"
+    assert card["begun_with"] == first.name == "random 3"
     assert "held out, random 3, with whose weights it begins: 0." in capsys.readouterr().out
 
 
@@ -315,7 +315,7 @@ def test_a_network_comes_with_card_and_curve(
     output = tmp_path / "small.net"
     card = train_network(few, replace(SETTINGS, epochs=2), output)
     assert net_file.read(output).name == "small"
-    assert card.losses.as_written == pytest.approx(card.losses.held_out, rel=0.02)
+    assert card["losses"]["as_written"] == pytest.approx(card["losses"]["held_out"], rel=0.02)
     assert '"positions"' in card_path(output).read_text()
     assert "<polyline" in output.with_suffix(".svg").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.json", "small.net", "small.svg"]
