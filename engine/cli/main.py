@@ -13,8 +13,7 @@ import click
 
 from engine import __version__
 from engine.cli.exclusive import InUse
-from engine.facade import InvalidBook, InvalidFen, InvalidNet
-from engine.pgn.game import UnknownVariant
+from engine.facade import InvalidBook, InvalidFen, InvalidNet, InvalidVariant
 from engine.selfplay.cluster.address import ClusterFailed, WorkerKilled
 from engine.selfplay.records import InvalidRecord
 from engine.selfplay.uci_client import EngineFailed
@@ -22,7 +21,7 @@ from engine.selfplay.uci_client import EngineFailed
 PROGRAM = "lichessbot-engine"
 USAGE_ERROR, INTERRUPTED = 2, 130  # exit codes, as shells use them
 USER_ERRORS = (
-    ClusterFailed, EngineFailed, InUse, InvalidBook, InvalidFen, InvalidNet, InvalidRecord, UnknownVariant,
+    ClusterFailed, EngineFailed, InUse, InvalidBook, InvalidFen, InvalidNet, InvalidRecord, InvalidVariant,
     WorkerKilled, MemoryError,
 )  # fmt: skip
 

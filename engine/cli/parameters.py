@@ -16,7 +16,7 @@ from engine.facade import RATINGS, InvalidFen, InvalidMove, usable_cores
 from engine.lessons.styles import STYLES, parse_style
 from engine.selfplay.cluster.address import Cluster, parse_cluster
 from engine.terminal.board_view import Theme
-from engine.variants.variant import VARIANTS, InvalidVariant, find_variant
+from engine.variants.variant import VARIANTS, InvalidVariant, find_variant, is_chess960
 
 Parsed = TypeVar("Parsed")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -82,7 +82,7 @@ def _note_variant(ctx: click.Context, param: click.Parameter, variant: str) -> N
 
 def variant_key(name: str) -> str:
     """Return Lichess's name of a variant. Raises InvalidVariant."""
-    if name.lower() in ("chess960", "fischerandom"):
+    if is_chess960(name):
         raise InvalidVariant("Chess960 is standard chess from another start: give its FEN, or `play --chess960 N`")
     variant = find_variant(name)
     return "standard" if variant is None else variant.key

@@ -10,18 +10,12 @@ from dataclasses import dataclass, field
 
 from engine.board import Board
 from engine.core.fen import STARTING_FEN, InvalidFen
-from engine.variants.variant import InvalidVariant, find_variant
+from engine.variants.variant import InvalidVariant, find_variant, is_chess960
 
 UNFINISHED = "*"
 RESULTS = ("1-0", "0-1", "1/2-1/2", UNFINISHED)
-STANDARD = ("", "?", "standard", "chess", "normal", "orthodox", "fromposition")
-CHESS960 = ("chess960", "fischerandom", "fischerrandom", "960")
 COMMAND = re.compile(r"\[%(\w+)\s([^][]*)\]")
 CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{1,6})?)")
-
-
-class UnknownVariant(ValueError):
-    """The game is of an unsupported variant. The message names it."""
 
 
 @dataclass(eq=False, slots=True)
@@ -113,30 +107,15 @@ class Game:
         result = self.headers.get("Result", UNFINISHED)
         return result if result in RESULTS else UNFINISHED
 
-    @property
-    def variant(self) -> str:
-        """The variant in the headers, in lower case without spaces, hyphens and underscores."""
-        return re.sub(r"[\s_-]", "", self.headers.get("Variant", "").lower())
-
-    @property
-    def chess960(self) -> bool:
-        """Whether it is a game of Chess960."""
-        return self.variant in CHESS960
-
     def board(self) -> Board:
-        """Return the initial position. Raises InvalidFen or UnknownVariant."""
-        fen = self.headers.get("FEN") or None
-        if self.variant in (*STANDARD, *CHESS960):
-            return Board(fen, chess960=self.chess960)
-        try:
-            return Board(fen, variant=self.variant)
-        except InvalidVariant:
-            raise UnknownVariant(f"variant {self.headers['Variant'][:40]!r} is not played here") from None
+        """Return the initial position. Raises InvalidFen or InvalidVariant."""
+        variant = self.headers.get("Variant", "")
+        return Board(self.headers.get("FEN") or None, chess960=is_chess960(variant), variant=variant)
 
     def standard_board(self) -> Board | None:
         """Return the initial position, None if it is unreadable or of a variant."""
         try:
             board = self.board()
-        except (InvalidFen, UnknownVariant):
+        except (InvalidFen, InvalidVariant):
             return None
         return board if board.variant == "standard" else None

@@ -12,8 +12,9 @@ from typing import BinaryIO
 from engine.board import Board, InvalidMove
 from engine.core.fen import InvalidFen
 from engine.core.move import looks_like_uci
-from engine.pgn.game import RESULTS, UNFINISHED, Game, Node, UnknownVariant
+from engine.pgn.game import RESULTS, UNFINISHED, Game, Node
 from engine.pgn.tokens import MAX_COMMENT, Tokenizer, TokenKind, decoded
+from engine.variants.variant import InvalidVariant
 
 LINE_LENGTH = 80
 MAX_NODES = 200_000                # moves per game, variations included
@@ -106,7 +107,7 @@ class _GameBuilder:
         """Return the main line, in the initial position that the headers give."""
         try:
             return _Line(self.game.root, self.game.board())
-        except (InvalidFen, UnknownVariant) as error:
+        except (InvalidFen, InvalidVariant) as error:
             self._add_error(str(error))
             return _Line(self.game.root, Board(), dead=True)
 

@@ -55,7 +55,7 @@ class TerminalGame:
     def resume(cls, game: Game, names: Mapping[str, str], control: TimeControl | None) -> "TerminalGame":
         """Continue the main line of a game, with its clocks unless `control` sets others.
 
-        Raises InvalidFen or UnknownVariant if it cannot be played here.
+        Raises InvalidFen or InvalidVariant if it cannot be played here.
         """
         chosen = control or time_control_of(game)
         resumed = cls(game.board(), names, ChessClock(chosen) if chosen else None)

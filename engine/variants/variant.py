@@ -1,5 +1,6 @@
 """The variants by name."""
 
+import re
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -15,6 +16,9 @@ from engine.variants.three_check import ThreeCheckPosition
 from engine.variants.variant_position import VariantPosition
 
 ONE = range(1, 2)
+# Names of standard chess, and of Chess960, without spaces, hyphens and underscores. PGN writes ? for what is not known.
+STANDARD = ("", "?", "standard", "chess", "normal", "orthodox", "fromposition")
+CHESS960 = ("chess960", "fischerandom", "fischerrandom", "960")
 
 
 class Variant(NamedTuple):
@@ -67,7 +71,7 @@ def find_variant(name: str) -> Variant | None:
     Chess960 and From Position are standard chess from another start. Raises InvalidVariant.
     """
     plain = _plain(name)
-    if plain in ("standard", "chess", "chess960", "fromposition"):
+    if plain in (*STANDARD, *CHESS960):
         return None
     for variant in VARIANTS.values():
         if plain in (_plain(variant.key), _plain(variant.uci), _plain(variant.name)):
@@ -78,6 +82,11 @@ def find_variant(name: str) -> Variant | None:
     raise InvalidVariant(f"no variant {name[:40]!r}; {hint}known: {', '.join(known)}")
 
 
+def is_chess960(name: str) -> bool:
+    """Return whether this is a name of Chess960."""
+    return _plain(name) in CHESS960
+
+
 def _plain(name: str) -> str:
-    """Return the name in small letters without spaces and hyphens."""
-    return name.lower().replace(" ", "").replace("-", "")
+    """Return the name in small letters without spaces, hyphens and underscores."""
+    return re.sub(r"[\s_-]", "", name.lower())

@@ -423,7 +423,7 @@ def test_a_users_error_is_one_line(run: Run, arguments: tuple[str, ...], said: s
         ("1. e4 e5 2. Ke3 *", (), "game 1, line 1: 'Ke3' is not a legal move"),
         ("1. e4 *", ("--game", "2"), "has no game number 2"),
         ("", (), "has no game number 1"),
-        ('[Variant "Bughouse"]\n\n1. e4 *', (), "variant 'Bughouse' is not played here"),
+        ('[Variant "Bughouse"]\n\n1. e4 *', (), "no variant 'Bughouse'"),
     ],
 )
 def test_an_unusable_pgn_file_is_named(

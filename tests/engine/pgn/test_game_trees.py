@@ -41,7 +41,7 @@ def words(text: str) -> str:
 
 
 def assert_equal_trees(mine: Game, its: chess.pgn.Game) -> None:
-    for one, other in itertools.zip_longest(ours(mine.root), theirs(its, mine.chess960)):
+    for one, other in itertools.zip_longest(ours(mine.root), theirs(its, mine.board().chess960)):
         assert one == other
 
 

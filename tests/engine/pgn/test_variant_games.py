@@ -5,8 +5,7 @@ import io
 import chess.pgn
 import pytest
 
-from engine.facade import Board, pgn_text
-from engine.pgn.game import UnknownVariant
+from engine.facade import Board, InvalidVariant, pgn_text
 from tests.engine.pgn.games import only
 from tests.engine.variants.games import VARIANTS, random_games
 
@@ -52,5 +51,14 @@ def test_drops_and_promotions_to_king_are_read() -> None:
 
 
 def test_an_unknown_variant_is_named() -> None:
-    with pytest.raises(UnknownVariant, match="Bughouse"):
+    with pytest.raises(InvalidVariant, match="Bughouse"):
         only('[Variant "Bughouse"]\n\n1. e4 *').board()
+
+
+@pytest.mark.parametrize(
+    ("name", "chess960"),
+    [("?", False), ("Normal", False), ("From Position", False), ("Fischer_Random", True), ("chess-960", True)],
+)
+def test_standard_chess_and_chess960_have_several_names(name: str, chess960: bool) -> None:
+    board = only(f'[Variant "{name}"]\n\n1. e4 *').board()
+    assert (board.variant, board.chess960) == ("standard", chess960)
