@@ -133,11 +133,8 @@ def _starting_board(variant: str, chess960: int | None) -> Board:
 
 
 def _read_game(path: Path, number: int) -> Game:
-    try:
-        with path.open("rb") as file:
-            game = next(islice(read_games(file, variations=False), number - 1, None), None)
-    except OSError as error:
-        raise click.ClickException(f"cannot read {path}: {error.strerror}") from None
+    with path.open("rb") as file:
+        game = next(islice(read_games(file, variations=False), number - 1, None), None)
     if game is None:
         raise click.ClickException(f"{path} has no game number {number}")
     if game.errors:

@@ -399,7 +399,7 @@ def test_the_depth_table_stands_beside_chess_engines(run: Run) -> None:
         (("play", "--style", "losar"), "did you mean 'loser'"),
         (("play", "--style", "ataccker"), "did you mean 'attacker'"),
         (("play", "--white-style", "loser"), "white is played by a human"),
-        (("play", "--pgn", "nowhere.pgn"), "cannot read nowhere.pgn: No such file or directory"),
+        (("play", "--pgn", "nowhere.pgn"), "nowhere.pgn: No such file or directory"),
         (("play", "--fen", "startpos", "--chess960", "5"), "only one of"),
         (("play", "--game", "2"), "--game cannot be used without --pgn: it is the number of a game in that file"),
         (("play", "--variant", "atomic", "--pgn", "a.pgn"), "--variant cannot be used with --pgn: the header"),
