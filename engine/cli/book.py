@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from engine.board import Board
-from engine.book.book_statistics import POINTS, BookStatistics, PlayedGame
+from engine.book.book_statistics import BookStatistics, PlayedGame
 from engine.book.opening_book import Book, InvalidBook, review_book, write
 from engine.cli.parameters import (
     FILE,
@@ -21,7 +21,6 @@ from engine.cli.parameters import (
     workers_option,
 )
 from engine.facade import OWN_BOOK
-from engine.pgn.game import Game
 from engine.pgn.pgn import read_games
 from engine.progress import ProgressDisplay
 from engine.selfplay import book_growing
@@ -44,29 +43,23 @@ def book() -> None:
 def build(games: tuple[Path, ...], output: Path, force: bool, plies: int, min_games: int) -> None:
     """Make a book from games in PGN files."""
     refuse_output(output, force)
-    statistics, left_out = BookStatistics(plies), 0
+    statistics, found = BookStatistics(plies), 0
     total_mb = sum(path.stat().st_size for path in games) / MEGABYTE
     with ProgressDisplay("reading", total_mb, "MB", transient=True) as display:
         before_mb = 0.0
         for path in games:
             with path.open("rb") as stream:
                 for game in read_games(stream, variations=False):
-                    left_out += not _add_game(statistics, game)
+                    found += 1
+                    board = game.standard_board()
+                    if board is not None:
+                        statistics.add(PlayedGame(game.moves, game.result, board.initial_fen))
                     if stream.seekable():              # a pipe does not know how much is left
                         display.advance_to(before_mb + stream.tell() / MEGABYTE)
             before_mb += path.stat().st_size / MEGABYTE
-    if left_out:
+    if left_out := found - statistics.games:
         print(f"{_games(left_out)} left out: no result, a variant or an unreadable position", file=sys.stderr)
     _write(statistics, min_games, output)
-
-
-def _add_game(statistics: BookStatistics, game: Game) -> bool:
-    """Count a game; return whether it could be."""
-    board = game.standard_board() if game.result in POINTS else None
-    if board is None:
-        return False
-    statistics.add(PlayedGame(game.moves, game.result, board.initial_fen))
-    return True
 
 
 @book.command(short_help="Make a book from games of the engine against itself.")
