@@ -7,13 +7,11 @@ no bonus. Without a level it is also the opponent.
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from engine.board import THREEFOLD
 from engine.book.opening_names import named_positions
-from engine.evaluation import eval_file
-from engine.evaluation.eval_file import EvalChoice
 from engine.evaluation.style import StyleName
 from engine.facade import Board, Limits
 from engine.selfplay import ladder
@@ -33,12 +31,11 @@ class StyleMatch:
     style: StyleName | None
     nodes: int = 10_000
     seed: int = 1
-    evaluation: EvalChoice = ""    # as for EvalFile
     level: int | None = None       # the rating of both players; None: full strength with so many nodes
 
     def openings(self, count: int) -> list[str]:
         """Return the FENs of this many different openings that the judge thinks balanced, if there are so many."""
-        judge = FixedNodesPlayer(self.evaluation, self.nodes)
+        judge = FixedNodesPlayer("", self.nodes)
         boards = named_positions(*OPENING_PLIES)
         random.Random(f"styles {self.seed}").shuffle(boards)
         found: list[str] = []
@@ -55,7 +52,7 @@ class FullPlayer:
     """A player of full strength, perhaps with a style."""
 
     def __init__(self, match: StyleMatch) -> None:
-        self._player = FixedNodesPlayer(match.evaluation, match.nodes, match.style)
+        self._player = FixedNodesPlayer("", match.nodes, match.style)
 
     def new_game(self, seed: int) -> None:
         """Forget the last game; every game is played the same."""
@@ -72,7 +69,7 @@ def play_opening(match: StyleMatch, opening: tuple[int, str]) -> list[WatchedGam
     The default against itself would play the same game twice, so it plays one, with colours in turn.
     """
     number, fen = opening
-    judge, opponent = FixedNodesPlayer(match.evaluation, match.nodes), None
+    judge, opponent = FixedNodesPlayer("", match.nodes), None
     styled: ladder.Player = FullPlayer(match)
     if match.level is not None:
         styled, opponent = OwnPlayer("level", match.level, match.style), OwnPlayer("level", match.level)
@@ -117,6 +114,5 @@ def play_styled_game(
 def play(match: StyleMatch, games: int, workers: Workers) -> Iterator[list[WatchedGame]]:
     """Play at least this many games, several at a time, and yield those of each opening."""
     openings = match.openings(games if match.style is None else -(-games // 2))
-    packed = replace(match, evaluation=eval_file.read(match.evaluation))
-    for _, played in run_parallel(partial(play_opening, packed), enumerate(openings), workers):
+    for _, played in run_parallel(partial(play_opening, match), enumerate(openings), workers):
         yield played

@@ -145,7 +145,7 @@ def test_every_style_has_its_measure() -> None:
 
 
 def test_an_opening_is_played_with_both_colours_and_the_same_games_again() -> None:
-    match = StyleMatch(StyleName.ENDGAME, NODES, evaluation="none")
+    match = StyleMatch(StyleName.ENDGAME, NODES)
     (opening,) = match.openings(1)
     first, second = play_opening(match, (0, opening)), play_opening(match, (0, opening))
     assert [game.us for game in first] == [0, 1]
@@ -154,7 +154,7 @@ def test_an_opening_is_played_with_both_colours_and_the_same_games_again() -> No
 
 
 def test_a_level_plays_its_style_against_another_player_of_its_strength() -> None:
-    match = StyleMatch(StyleName.ENDGAME, NODES, evaluation="none", level=1500)
+    match = StyleMatch(StyleName.ENDGAME, NODES, level=1500)
     (opening,) = match.openings(1)
     styled, plain = play_opening(match, (0, opening)), play_opening(replace(match, style=None), (0, opening))
     assert styled == play_opening(match, (0, opening))
