@@ -20,8 +20,9 @@ from engine.pgn.time_control import TimeControl, parse_seconds
 from engine.progress import ProgressDisplay
 from engine.selfplay import humanness as humans
 from engine.selfplay.calibration import Plan, Report, anchor_ratings, calibration_text
-from engine.selfplay.ladder import OWN_NUMBERS, Pair, Results, make_player, play, stockfish_anchors
+from engine.selfplay.ladder import OWN_NUMBERS, Pair, Results, make_player, play_pair, stockfish_anchors
 from engine.selfplay.people import FIRST_PLY, CannotUnpack, LossFit, MoveMatcher, opened, played_moves
+from engine.selfplay.worker_pool import run_parallel
 from engine.whole_file import write_whole
 
 GAMES_PER_LINE = 100               # of progress
@@ -97,7 +98,8 @@ def calibrate(
     ]
     work.sort(key=lambda pair: pair.number)
     with ProgressDisplay("ladder", len(work), "pairs") as display:
-        for done, _ in enumerate(play(work, known, processes), 1):
+        for done, (_, played) in enumerate(run_parallel(play_pair, work, processes), 1):
+            known.add(played)
             display.advance_to(done)
     report = Report(plan, known.pairings(), known.forfeits)
     worthless = report.games_without_worth()

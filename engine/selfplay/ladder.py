@@ -14,7 +14,7 @@ import random
 import shlex
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -27,7 +27,6 @@ from engine.search.levels.level import level_at
 from engine.selfplay.ratings import Pairing
 from engine.selfplay.records import InvalidRecord
 from engine.selfplay.uci_client import EngineFailed, UciClient
-from engine.selfplay.worker_pool import run_parallel
 from engine.whole_file import errors_of
 
 # Ratings of Stockfish's Skill Level from 0 on, which its authors measured a month after version 15.1 against versions
@@ -342,10 +341,3 @@ class Results:
             Pairing(first, second, sum(points.values()), 2 * len(points))
             for (first, second), points in self._points.items()
         ]
-
-
-def play(pairs: Iterable[Pair], results: Results, jobs: int) -> Iterator[Pair]:
-    """Play these pairs, several at a time, keep the results, and yield each pair. Raises EngineFailed."""
-    for pair, played in run_parallel(play_pair, pairs, jobs):
-        results.add(played)
-        yield pair
