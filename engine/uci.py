@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any, TextIO
@@ -39,6 +38,7 @@ from engine.facade import (
     evaluation,
     usable_cores,
 )
+from engine.nearest import did_you_mean
 from engine.uci_words import (
     BUTTON,
     Option,
@@ -201,9 +201,8 @@ class Uci:
         self._stop()
         option = next((known for known in OPTIONS if known.lower() == name.lower()), None)
         if option is None:
-            close = get_close_matches(name, OPTIONS, 1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            raise UciError(f"unknown option {name[:40]!r}; {hint}`uci` lists the known ones")
+            hint = did_you_mean(name, OPTIONS) or ";"
+            raise UciError(f"unknown option {name[:40]!r}{hint} `uci` lists the known ones")
         value: Any = OPTIONS[option].parse(option, " ".join(words[split + 1 :]))
         match option:
             case "Hash":

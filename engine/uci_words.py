@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from engine.nearest import did_you_mean
 from engine.search.time_manager import Limits
 
 EMPTY = "<empty>"                  # an empty string in UCI
@@ -58,8 +58,7 @@ def parse_number(name: str, text: str, least: int, most: int) -> int:
 def parse_choice(name: str, text: str, choices: tuple[str, ...]) -> str:
     """Return the choice, which is in lower case. Raises UciError."""
     if text.lower() not in choices:
-        close = get_close_matches(text.lower(), choices, 1, 0.5)
-        hint = f"; did you mean {close[0]}?" if close else ""
+        hint = did_you_mean(text.lower(), choices, 0.5)
         raise UciError(f"expected one of {' '.join(choices)} for {name}, found {text[:40]!r}{hint}")
     return text.lower()
 

@@ -22,7 +22,7 @@ ROOT = TESTS.parent
 # From the foundations down: an entry is a package or a module of its root.
 ROWS: dict[str, tuple[tuple[str, ...], ...]] = {
     "engine": (
-        ("_build", "_plain", "accuracy", "core", "progress", "whole_file"),
+        ("_build", "_plain", "accuracy", "core", "nearest", "progress", "whole_file"),
         ("evaluation", "variants"),
         ("board",),
         ("book", "pgn", "syzygy"),

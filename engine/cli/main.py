@@ -3,7 +3,6 @@
 import signal
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from errno import ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
@@ -14,6 +13,7 @@ import click
 from engine import __version__
 from engine.cli.exclusive import InUse
 from engine.facade import InvalidBook, InvalidFen, InvalidNet, InvalidVariant
+from engine.nearest import did_you_mean
 from engine.selfplay.cluster.address import ClusterFailed, WorkerKilled
 from engine.selfplay.records import InvalidRecord
 from engine.selfplay.uci_client import EngineFailed
@@ -65,8 +65,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = get_close_matches(args[0], COMMANDS, 1)
-            hint = f"; did you mean {close[0]}?" if close else f"; `{PROGRAM} --help` lists the commands"
+            hint = did_you_mean(args[0], COMMANDS) or f"; `{PROGRAM} --help` lists the commands"
             raise click.ClickException(f"usage: {PROGRAM} COMMAND ...; unknown command {args[0]!r}{hint}")
         return super().resolve_command(ctx, args)
 

@@ -1,7 +1,6 @@
 """The commands that show what the engine knows of a position: `analyse`, `eval`, `perft` and others."""
 
 import sys
-from difflib import get_close_matches
 
 import click
 
@@ -19,6 +18,7 @@ from engine.cli.parameters import (
 )
 from engine.facade import Engine, Limits
 from engine.lessons.styles import Style
+from engine.nearest import did_you_mean
 from engine.terminal import articles, reports
 from engine.terminal.analysis import analyse as run_analysis
 
@@ -115,9 +115,8 @@ def show_articles(names: tuple[str, ...], ascii_only: bool) -> None:
     """
     for name in names:
         if name not in articles.PAGES:
-            close = get_close_matches(name.lower(), list(articles.PAGES), 1, 0.3)
-            hint = f"did you mean {close[0]}? " if close else ""
-            raise click.ClickException(f"no article {name[:40]!r}; {hint}known: {', '.join(articles.PAGES)}")
+            hint = did_you_mean(name.lower(), articles.PAGES, 0.3) or ";"
+            raise click.ClickException(f"no article {name[:40]!r}{hint} known: {', '.join(articles.PAGES)}")
     console, theme = open_console(ascii_only)
     for name in names or articles.PAGES:
         articles.show(name, console, theme)

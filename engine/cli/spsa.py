@@ -8,7 +8,6 @@ It compiles a copy of the engine in which these numbers are variables, so the ch
 
 import os
 import sys
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import click
 
 from engine.cli.parameters import FOLDER, POSITIVE, number, work_alone, workers_option
 from engine.core import params
+from engine.nearest import did_you_mean
 from engine.progress import ProgressDisplay
 from engine.selfplay.sprt import MatchScore, Sprt
 from engine.selfplay.worker_pool import Workers
@@ -110,10 +110,8 @@ def _chosen(parameters: tuple[Parameter, ...], patterns: tuple[str, ...]) -> tup
     names = [parameter.name for parameter in parameters]
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
-            close = get_close_matches(pattern, names, 1)
-            hint = f"; did you mean {close[0]}?" if close else ""
             missing = f"{params.__file__} has no number of this name with bounds"
-            raise click.ClickException(f"--only {pattern}: {missing}{hint}")
+            raise click.ClickException(f"--only {pattern}: {missing}{did_you_mean(pattern, names)}")
     return tuple(
         parameter for parameter in parameters if any(fnmatchcase(parameter.name, pattern) for pattern in patterns)
     )

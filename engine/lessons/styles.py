@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from engine.lessons.terms import TERM_NAMES, Terms
+from engine.nearest import did_you_mean
 
 MATE = "mate"
 TERMS = (*TERM_NAMES, MATE)        # what a style may name
@@ -43,12 +43,14 @@ def parse_style(text: str, others: Sequence[str] = ()) -> Style:
         return STYLES[text]
     if "=" not in text:
         known = (*others, *STYLES)
-        raise InvalidStyle(f"unknown style {text[:40]!r}{_nearest(text, known)}; known: {', '.join(known)}")
+        hint = did_you_mean(text, known) or ";"
+        raise InvalidStyle(f"unknown style {text[:40]!r}{hint} known: {', '.join(known)}")
     coefficients: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = (piece.strip() for piece in part.partition("="))
         if name not in TERMS:
-            raise InvalidStyle(f"unknown term {name[:40]!r}{_nearest(name, TERMS)}; known: {', '.join(TERMS)}")
+            hint = did_you_mean(name, TERMS) or ";"
+            raise InvalidStyle(f"unknown term {name[:40]!r}{hint} known: {', '.join(TERMS)}")
         coefficients[name] = _coefficient(name, number)
     return Style(coefficients, coefficients.pop(MATE, 1.0))
 
@@ -61,8 +63,3 @@ def _coefficient(name: str, text: str) -> float:
     if not -MOST <= value <= MOST:
         raise InvalidStyle(f"expected a number from {-MOST:g} to {MOST:g} for {name}, found {text[:40]!r}")
     return value
-
-
-def _nearest(text: str, known: Sequence[str]) -> str:
-    close = get_close_matches(text, known, 1)
-    return f", did you mean {close[0]!r}?" if close else ""

@@ -14,9 +14,10 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
+
+from engine.nearest import did_you_mean
 
 START_S, ANSWER_S = 60.0, 120.0    # how long an engine may take to start, and to answer beyond its own clock
 TIMES = ("movetime", "wtime", "btime")
@@ -55,9 +56,7 @@ class UciClient:
         kinds = {name.lower(): kind for name, kind in known.items()}
         for name, value in options.items():
             if name.lower() not in kinds:
-                close = get_close_matches(name, known, 1)
-                hint = f"; did you mean {close[0]}?" if close else ""
-                raise EngineFailed(f"{self._command} has no option {name!r}{hint}")
+                raise EngineFailed(f"{self._command} has no option {name!r}{did_you_mean(name, known)}")
             bounds = [int(bound) for bound in BOUND.findall(kinds[name.lower()])]
             if bounds and re.fullmatch("-?[0-9]+", value) and not min(bounds) <= int(value) <= max(bounds):
                 raise EngineFailed(

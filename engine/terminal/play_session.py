@@ -6,7 +6,6 @@ Lines, results of searches and the end of the input arrive as events on one queu
 import os
 import re
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from queue import Queue
 
@@ -15,6 +14,7 @@ from rich.console import Console
 from engine.board import Board, InvalidMove
 from engine.facade import Limits
 from engine.lessons.cce_notation import score_text
+from engine.nearest import did_you_mean
 from engine.terminal.board_view import BoardView, Theme, captured, draw
 from engine.terminal.chess_clock import clock_text, opponent_of
 from engine.terminal.keyboard import InputEnded, LineTyped, next_event, read_lines
@@ -208,8 +208,8 @@ class PlaySession:
         try:
             move = self._game.read_move(text)
         except InvalidMove as error:
-            close = get_close_matches(text.split()[0].lower(), list(self._commands), 1, 0.7)
-            self._say(f"unknown command {text[:20]!r}; did you mean {close[0]}?" if close else str(error))
+            hint = did_you_mean(text.split()[0].lower(), self._commands, 0.7)
+            self._say(f"unknown command {text[:20]!r}{hint}" if hint else str(error))
             self._premoves.clear()     # they were meant to follow this move
             return
         self._move(move, "")

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from engine.core.fen import STARTING_FEN
+from engine.nearest import did_you_mean
 from engine.variants.antichess import AntichessPosition
 from engine.variants.atomic import AtomicPosition
 from engine.variants.crazyhouse import CrazyhousePosition
@@ -77,9 +77,7 @@ def find_variant(name: str) -> Variant | None:
         if plain in (_plain(variant.key), _plain(variant.uci), _plain(variant.name)):
             return variant
     known = ["standard", *VARIANTS]
-    close = get_close_matches(name, known, 1, 0.5)
-    hint = f"did you mean {close[0]}? " if close else ""
-    raise InvalidVariant(f"no variant {name[:40]!r}; {hint}known: {', '.join(known)}")
+    raise InvalidVariant(f"no variant {name[:40]!r}{did_you_mean(name, known, 0.5) or ';'} known: {', '.join(known)}")
 
 
 def is_chess960(name: str) -> bool:
