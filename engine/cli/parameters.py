@@ -14,7 +14,7 @@ from engine.board import Board
 from engine.cli.exclusive import exclusive
 from engine.facade import RATINGS, InvalidFen, InvalidMove, usable_cores
 from engine.lessons.styles import STYLES, parse_style
-from engine.selfplay.cluster.address import Cluster, parse_cluster
+from engine.selfplay.cluster.address import parse_address
 from engine.terminal.board_view import Theme
 from engine.variants.variant import VARIANTS, InvalidVariant, find_variant, is_chess960
 
@@ -161,12 +161,12 @@ def workers_option(command: Command) -> Command:
     @processes_option
     @click.option(
         "--cluster",
-        type=parsed(parse_cluster),
+        type=parsed(parse_address),
         metavar="ADDRESS",
         help="Play on a Dask cluster, with this scheduler, instead: tcp://HOST:8786.",
     )
     @wraps(command)
-    def with_workers(*args: Any, processes: int, cluster: Cluster | None, **options: Any) -> Any:
+    def with_workers(*args: Any, processes: int, cluster: str | None, **options: Any) -> Any:
         if cluster is not None:
             refuse_given(["processes"], "with --cluster, whose workers play one game each")
         return command(*args, workers=cluster or processes, **options)

@@ -11,11 +11,11 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import TypeAlias, TypeVar
 
-from engine.selfplay.cluster.address import Cluster, ClusterFailed, WorkerKilled
+from engine.selfplay.cluster.address import ClusterFailed, WorkerKilled
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
-Workers: TypeAlias = int | Cluster     # so many processes of this machine, or a cluster
+Workers: TypeAlias = int | str         # so many processes of this machine, or the scheduler of a cluster
 
 
 def run_parallel(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +22,7 @@ from distributed import Client, Future, KilledWorker, Security, wait
 from distributed.versions import VersionMismatchWarning
 
 from engine.selfplay.cluster import worker
-from engine.selfplay.cluster.address import Cluster, ClusterFailed
+from engine.selfplay.cluster.address import ClusterFailed
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -38,27 +39,32 @@ LOGGERS = ("distributed.client", "distributed.core", "distributed.comm", "distri
 
 
 def run_on_cluster(
-    function: Callable[[Task], Answer], tasks: Iterable[Task], cluster: Cluster
+    function: Callable[[Task], Answer], tasks: Iterable[Task], scheduler: str
 ) -> Iterator[tuple[Task, Answer]]:
-    """Do what `run_parallel` promises, on the workers of a cluster. Raises ClusterFailed."""
+    """Do what `run_parallel` promises, on the workers of a scheduler, given by its address. Raises ClusterFailed."""
     left = iter(tasks)
     for first in left:                 # without a task there is no need to connect
-        with _connect(cluster) as client:
-            yield from _Run(client, cluster, function).answers(chain((first,), left))
+        with _connect(scheduler) as client:
+            yield from _Run(client, scheduler, function).answers(chain((first,), left))
 
 
-def _connect(cluster: Cluster) -> Client:
+def _connect(scheduler: str) -> Client:
     for name in LOGGERS:               # what they report becomes one line of ours
         logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.getLogger("asyncio").addFilter(_is_not_of_dask)
-    if cluster.address.startswith("tls:") and not Security().get_tls_config_for_role("client")["cert"]:
-        raise ClusterFailed(f"{cluster.address} needs a certificate: set distributed.comm.tls in Dask's configuration")
+    if scheduler.startswith("tls:") and not Security().get_tls_config_for_role("client")["cert"]:
+        raise ClusterFailed(f"{scheduler} needs a certificate: set distributed.comm.tls in Dask's configuration")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VersionMismatchWarning)    # we compare ourselves
-            return Client(cluster.address, timeout=CONNECT_S, set_as_default=False)
+            return Client(scheduler, timeout=CONNECT_S, set_as_default=False)
     except OSError as error:
-        raise ClusterFailed(f"no Dask scheduler answers at {cluster.address}: {error}") from None
+        raise ClusterFailed(f"no Dask scheduler answers at {scheduler}: {error}") from None
+
+
+def _report(line: str) -> None:
+    """Tell that workers are refused or missing."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def _is_not_of_dask(record: logging.LogRecord) -> bool:
@@ -81,8 +87,8 @@ def _in_time() -> Iterator[None]:
 class _Run:
     """The tasks of one call."""
 
-    def __init__(self, client: Client, cluster: Cluster, function: Callable[[Any], Any]) -> None:
-        self._client, self._cluster = client, cluster
+    def __init__(self, client: Client, scheduler: str, function: Callable[[Any], Any]) -> None:
+        self._client, self._scheduler = client, scheduler
         self._function = pickle.dumps(function)
         named = function.func if isinstance(function, partial) else function
         self._job = f"{named.__name__}-{uuid4().hex}"      # the progress page shows the name
@@ -126,7 +132,7 @@ class _Run:
             except ImportError as error:
                 found = [str(error)]
         if found:
-            raise ClusterFailed(f"the scheduler {self._cluster.address} is refused: {'; '.join(found)}")
+            raise ClusterFailed(f"the scheduler {self._scheduler} is refused: {'; '.join(found)}")
 
     def _look_for_workers(self) -> bool:
         """Admit workers that are new, or report why not; return whether there are some.
@@ -152,9 +158,9 @@ class _Run:
         if lines and not self._admitted and self._looked_at == NEVER:
             raise ClusterFailed("\n".join(lines))
         for line in lines:
-            self._cluster.report(line)
+            _report(line)
         if not self._admitted and not self._is_waiting:
-            self._cluster.report(f"{self._cluster.address} has no workers: waiting for them")
+            _report(f"{self._scheduler} has no workers: waiting for them")
         self._is_waiting = not self._admitted
         self._looked_at = time.monotonic()
         return len(lines) < len(new)
@@ -223,4 +229,4 @@ class _Run:
             yield
         except (OSError, CancelledError):
             self._is_lost = True
-            raise ClusterFailed(f"lost the scheduler {self._cluster.address}: {CONTINUES}") from None
+            raise ClusterFailed(f"lost the scheduler {self._scheduler}: {CONTINUES}") from None
