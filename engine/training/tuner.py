@@ -51,26 +51,27 @@ class FitProgress:
     values: list[float]
     mean: list[float]
     square: list[float]
+    pulls: list[float]             # of each value, as `pull` in the settings
     epoch: int = 0
     steps: int = 0
     losses: list[tuple[float, float]] = field(default_factory=list)        # per epoch: training, held out
     best: list[float] = field(default_factory=list)        # the values with the smallest loss held out
     best_loss: float = inf
     best_epoch: int = 0            # 0: those at the start
-    pulls: list[float] = field(default_factory=list)       # of each value; none: that of the settings for all
 
     @classmethod
     def begin(cls, settings: TunerSettings, unit: float, positions: int) -> "FitProgress":
         """Start from the present weights of the hand-written evaluation."""
-        return cls.begin_at(_present_values(), settings, unit, positions)
+        start = _present_values()
+        return cls.begin_at(start, settings, unit, positions, [settings.pull] * len(start))
 
     @classmethod
     def begin_at(
-        cls, start: list[float], settings: TunerSettings, unit: float, positions: int, pulls: Sequence[float] = ()
+        cls, start: list[float], settings: TunerSettings, unit: float, positions: int, pulls: list[float]
     ) -> "FitProgress":
         """Start from these values: each weight's midgame value, then its endgame value."""
         zeros = [0.0] * len(start)
-        return cls(settings, unit, positions, start, list(start), zeros, list(zeros), pulls=list(pulls))
+        return cls(settings, unit, positions, start, list(start), zeros, list(zeros), pulls)
 
     @classmethod
     def load(cls, path: Path) -> "FitProgress":
@@ -87,7 +88,7 @@ class FitProgress:
 
     def _check(self) -> None:
         """Refuse what no fit has: compiled code does not look at lengths. Raises ValueError or TypeError."""
-        lists = (self.start, self.values, self.mean, self.square, self.best or self.start, self.pulls or self.start)
+        lists = (self.start, self.values, self.mean, self.square, self.pulls, self.best or self.start)
         numbers = (*chain(*lists), self.unit, self.epoch, self.steps, self.best_loss, self.best_epoch)
         if len(set(map(len, lists))) != 1 or any(map(isnan, numbers)) or self.unit <= 0:
             raise ValueError
@@ -194,9 +195,8 @@ class Fit:
         step = settings.step_cp * (1 + cos(pi * (progress.epoch + through) / settings.epochs)) / 2
         first = 1 - FIRST_DECAY**progress.steps
         second = 1 - SECOND_DECAY**progress.steps
-        pulls = progress.pulls or [settings.pull] * len(progress.values)
         for index, value in enumerate(progress.values):
-            part = gradient[index] + 2 * pulls[index] * (value - progress.start[index])
+            part = gradient[index] + 2 * progress.pulls[index] * (value - progress.start[index])
             mean = FIRST_DECAY * progress.mean[index] + (1 - FIRST_DECAY) * part
             square = SECOND_DECAY * progress.square[index] + (1 - SECOND_DECAY) * part * part
             progress.mean[index], progress.square[index] = mean, square

@@ -133,7 +133,8 @@ def test_a_state_with_damaged_numbers_is_named(damage: dict[str, object], tmp_pa
 def test_only_a_fit_of_the_same_weights_goes_on() -> None:
     settings = TunerSettings()
     assert FitProgress.begin(settings, UNIT, 100).continues(settings, 100)
-    earlier = FitProgress.begin_at([0.0] * 2 * (COUNT - 1), settings, UNIT, 100)
+    fewer = [0.0] * 2 * (COUNT - 1)
+    earlier = FitProgress.begin_at(fewer, settings, UNIT, 100, fewer)
     assert not earlier.continues(settings, 100)
 
 
