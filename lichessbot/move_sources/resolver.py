@@ -7,7 +7,7 @@ explorer, and last the book that comes with the bot.
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from queue import SimpleQueue
@@ -15,7 +15,14 @@ from typing import ClassVar, Final, Protocol, Self
 
 from engine.facade import OWN_BOOK
 from lichessbot.config import EngineConfig
-from lichessbot.config.sources import EVERY_VARIANT, STANDARD_RULES, OpeningSource, PolyglotConfig, TableSource
+from lichessbot.config.sources import (
+    EVERY_VARIANT,
+    STANDARD_RULES,
+    OnlineMovesConfig,
+    OpeningSource,
+    PolyglotConfig,
+    TableSource,
+)
 from lichessbot.errors import ApiError, RateLimited, Refused
 from lichessbot.log import EventLog, try_start
 from lichessbot.move_sources.http import HostPaused, Hosts
@@ -234,80 +241,67 @@ class _Worker(threading.Thread):
 
 def sources_for(config: EngineConfig, hosts: Hosts, log: EventLog) -> list[LimitedSource]:
     """Return the sources that `config` enables, in their order."""
-    return [*_books(config, log), *_local_tables(config, log), *_online(config, hosts), *_own_book(config, log)]
+    return list(_enabled(config, hosts, log))
 
 
-def _books(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
-    polyglot = config.polyglot
-    if not polyglot.enabled:
-        return []
-    return [
-        LimitedSource(
-            Kind.BOOK,
-            PolyglotBooks(_OPERATORS_BOOKS, files, polyglot, log),
-            polyglot.max_depth,
-            variants=variants,
-            max_moves=polyglot.max_moves,
-            repeats=polyglot.allow_repetitions,
+def _enabled(config: EngineConfig, hosts: Hosts, log: EventLog) -> Iterator[LimitedSource]:
+    polyglot, syzygy = config.polyglot, config.lichess_bot_tbs.syzygy
+    if polyglot.enabled:
+        for variants, files in polyglot.book.shelves():
+            yield LimitedSource(
+                Kind.BOOK,
+                PolyglotBooks(_OPERATORS_BOOKS, files, polyglot, log),
+                polyglot.max_depth,
+                variants=variants,
+                max_moves=polyglot.max_moves,
+                repeats=polyglot.allow_repetitions,
+            )
+    if syzygy.enabled:
+        yield LimitedSource(Kind.ENDINGS, SyzygyTables(syzygy, log), max_pieces=syzygy.max_pieces, repeats=True)
+    yield from _online(config.online_moves, hosts)
+    if config.has_own_book:
+        books = PolyglotBooks("own_book", (OWN_BOOK,), PolyglotConfig(), log)
+        yield LimitedSource(Kind.BOOK, books, max_depth=_OWN_BOOK_MOVES)
+
+
+def _online(online: OnlineMovesConfig, hosts: Hosts) -> Iterator[LimitedSource]:
+    retries = online.max_retries
+    egtb = online.online_egtb
+    if egtb.enabled:
+        tables: Source = (
+            LichessTables(hosts.at(online.tablebase_url), egtb, retries)
+            if egtb.source is TableSource.LICHESS
+            else ChessdbTables(hosts.at(online.chessdb_url), egtb, retries)
         )
-        for variants, files in polyglot.book.shelves()
-    ]
-
-
-def _local_tables(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
-    syzygy = config.lichess_bot_tbs.syzygy
-    if not syzygy.enabled:
-        return []
-    return [LimitedSource(Kind.ENDINGS, SyzygyTables(syzygy, log), max_pieces=syzygy.max_pieces, repeats=True)]
-
-
-def _own_book(config: EngineConfig, log: EventLog) -> list[LimitedSource]:
-    if not config.has_own_book:
-        return []
-    books = PolyglotBooks("own_book", (OWN_BOOK,), PolyglotConfig(), log)
-    return [LimitedSource(Kind.BOOK, books, max_depth=_OWN_BOOK_MOVES)]
-
-
-def _online(config: EngineConfig, hosts: Hosts) -> list[LimitedSource]:
-    online = config.online_moves
-    egtb, retries = online.online_egtb, online.max_retries
+        yield LimitedSource(
+            Kind.ONLINE_ENDINGS,
+            tables,
+            min_time=egtb.min_time,
+            max_time=egtb.max_time,
+            max_pieces=egtb.max_pieces,
+            variants=egtb.variants,
+            repeats=True,
+        )
     chessdb, cloud, explorer = online.chessdb_book, online.lichess_cloud_analysis, online.lichess_opening_explorer
-    tables: Source = (
-        LichessTables(hosts.at(online.tablebase_url), egtb, retries)
-        if egtb.source is TableSource.LICHESS
-        else ChessdbTables(hosts.at(online.chessdb_url), egtb, retries)
-    )
     player = hosts.access.user_name or ""
     openings: list[tuple[OpeningSource, Source, frozenset[str]]] = [
         (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries), STANDARD_RULES),
         (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries), EVERY_VARIANT),
         (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, player), explorer.variants),
     ]
-    endings = LimitedSource(
-        Kind.ONLINE_ENDINGS,
-        tables,
-        min_time=egtb.min_time,
-        max_time=egtb.max_time,
-        max_pieces=egtb.max_pieces,
-        variants=egtb.variants,
-        repeats=True,
-    )
-    found = [endings] if egtb.enabled else []
-    return found + [
-        LimitedSource(
-            Kind.ONLINE_OPENINGS,
-            source,
-            _smaller(online.max_depth, limits.max_depth),
-            limits.min_time,
-            limits.max_time,
-            variants=variants,
-            max_moves=limits.max_moves,
-            only_without_book=limits.only_without_book,
-            repeats=limits.allow_repetitions,
-        )
-        for limits, source, variants in openings
-        if limits.enabled
-    ]
+    for limits, source, variants in openings:
+        if limits.enabled:
+            yield LimitedSource(
+                Kind.ONLINE_OPENINGS,
+                source,
+                _smaller(online.max_depth, limits.max_depth),
+                limits.min_time,
+                limits.max_time,
+                variants=variants,
+                max_moves=limits.max_moves,
+                only_without_book=limits.only_without_book,
+                repeats=limits.allow_repetitions,
+            )
 
 
 def _smaller(limit: int | None, other: int | None) -> int | None:
