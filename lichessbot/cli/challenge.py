@@ -22,6 +22,8 @@ from lichessbot.cli.options import (
     access_to,
     config_option,
     exact_clock,
+    explained,
+    lacks_scope,
     load,
     player_name,
     refuse_unplayable,
@@ -163,7 +165,7 @@ class Series:
                 return False
             return all(self._play(number, colour) for number, colour in enumerate(self._colours(), 1))
         except ApiError as error:
-            self._say(f"{self._opponent}: {error}")
+            self._say(f"{self._opponent}: {explained(error)}")
             return False
         finally:
             self._withdraw()
@@ -177,7 +179,7 @@ class Series:
             return f"{us.username} is not online, so nobody would play: start `lichessbot run` first"
         token = self._api.token_info()
         if token is not None and Scope.CHALLENGE_READ not in token.scope_names:  # so no answer could be read
-            return f"the token lacks the scope {Scope.CHALLENGE_READ}: make a new one with it"
+            return lacks_scope(Scope.CHALLENGE_READ)
         return None
 
     def _colours(self) -> Iterator[Colour]:

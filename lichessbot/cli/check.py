@@ -13,7 +13,7 @@ import click
 
 from engine.facade import Limits, describe_build
 from lichessbot.challenges.player_lists import ListFile, ListUnusable
-from lichessbot.cli.options import config_option, load
+from lichessbot.cli.options import config_option, explained, load
 from lichessbot.config import Config, LoadedConfig
 from lichessbot.config.matchmaking import RematchWith
 from lichessbot.errors import ApiError, ExitCode
@@ -147,8 +147,7 @@ class Check:
             self._judge_account(api.account(), url)
             api.playing()
         except ApiError as error:
-            scope = error.missing_scope
-            self._fail(f"the token lacks the scope {scope}: make a new one with it" if scope else f"{url}: {error}")
+            self._fail(f"{url}: {explained(error)}")
         finally:
             api.close()
 

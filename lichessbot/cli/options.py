@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from lichessbot.errors import ConfigError, StateFailed
+from lichessbot.errors import ApiError, ConfigError, StateFailed
 from lichessbot.lichess.enums import PLAYER_NAME, ExactClock, Variant
 from lichessbot.log import silenced
 from lichessbot.storage.database import state_folder
@@ -76,6 +76,16 @@ def access_to(loaded: "LoadedConfig", timeouts: Timeouts) -> "Access":
     from lichessbot.lichess.client import Access
 
     return Access(loaded.config.url, loaded.token, timeouts, proxy=loaded.config.proxy)
+
+
+def explained(error: ApiError) -> str:
+    """Return what went wrong, and what to do if the token lacks a scope."""
+    scope = error.missing_scope
+    return str(error) if scope is None else lacks_scope(scope)
+
+
+def lacks_scope(scope: str) -> str:
+    return f"the token lacks the scope {scope}: make a new one with it"
 
 
 def refuse_unplayable(subject: str, variant: str, config: "Config", timeouts: Timeouts) -> None:

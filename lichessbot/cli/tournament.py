@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from lichessbot.cli.control import ask_daemon
-from lichessbot.cli.options import Parsed, access_to, config_option, load, refuse_unplayable
+from lichessbot.cli.options import Parsed, access_to, config_option, explained, load, refuse_unplayable
 from lichessbot.control.commands import ControlCommand
 from lichessbot.errors import ApiError, ConfigError, ExitCode
 from lichessbot.lichess.answers import ArenaInfo
@@ -58,9 +58,7 @@ def join(config_file: Path | None, team_id: str, password: str | None, message: 
     try:
         api.join_team(team_id, password, message)
     except ApiError as error:
-        scope = error.missing_scope
-        why = f"the token lacks the scope {scope}: make a new one with it" if scope else error
-        click.echo(inert(f"team {team_id}: {why}"))
+        click.echo(inert(f"team {team_id}: {explained(error)}"))
         return ExitCode.FAILED
     finally:
         api.close()
@@ -106,7 +104,7 @@ def tournament_command(
             api.join_tournament(tournament_id, team, password, pair=False)
             done = f"entered for {info.full_name or info.id}, which {_when(info)}"
     except ApiError as error:
-        click.echo(inert(f"tournament {tournament_id}: {error}"))
+        click.echo(inert(f"tournament {tournament_id}: {explained(error)}"))
         return ExitCode.FAILED
     finally:
         api.close()

@@ -6,7 +6,7 @@ from typing import IO, Final
 
 import click
 
-from lichessbot.cli.options import access_to, config_option, load
+from lichessbot.cli.options import access_to, config_option, explained, load
 from lichessbot.errors import ApiError, ExitCode, Unreachable
 from lichessbot.lichess.client import Access, LichessClient
 from lichessbot.timeouts import Timeouts
@@ -52,7 +52,7 @@ def upgrade(access: Access, timeouts: Timeouts, answers: IO[str] | None, out: IO
         out.write(f"{account.username} is a BOT account now: `lichessbot run` starts it.\n")
         return True
     except ApiError as error:
-        out.write(f"Nothing was changed: {access.url}: {error}\n")
+        out.write(f"Nothing was changed: {access.url}: {explained(error)}\n")
         return False
     finally:
         api.close()

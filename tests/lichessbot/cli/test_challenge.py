@@ -71,9 +71,16 @@ def test_a_short_pause_is_told_and_waited_for(lichess: ScriptedLichess, monkeypa
 
 @pytest.mark.parametrize(
     ("look", "why"),
-    [(limit(86_398), "429: Too many requests (pause 86398 s)"), (Reply(503), "503: Service Unavailable")],
+    [
+        (limit(86_398), "429: Too many requests (pause 86398 s)"),
+        (Reply(503), "503: Service Unavailable"),
+        (
+            Reply(403, {"error": "Missing scope: challenge:write"}),
+            "the token lacks the scope challenge:write: make a new one with it",
+        ),
+    ],
 )
-def test_a_pause_of_hours_or_an_outage_ends_the_command_and_withdraws_its_challenge(
+def test_a_pause_of_hours_an_outage_or_a_missing_scope_ends_the_command_and_withdraws_its_challenge(
     lichess: ScriptedLichess, look: Reply, why: str
 ) -> None:
     assert told(lichess, look) == f"rival: {why}\n"

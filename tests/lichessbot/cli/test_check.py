@@ -270,7 +270,7 @@ def test_a_scope_that_lichess_asks_for_and_the_token_lacks_is_named(
     lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot", "title": "BOT"}))
     lichess.answer("/api/account/playing", Reply(403, {"error": "Missing scope: preference:read"}))
     told = check(lists, engine=f"hash_mb: 2, {IDLE_ENGINE}")
-    assert "FAIL  the token lacks the scope preference:read: make a new one with it" in told
+    assert f"FAIL  {lichess.url}: the token lacks the scope preference:read: make a new one with it" in told
     assert "ok    TestBot is a BOT account" in told
     assert r"ok    the token of test\x1b[2jbot is valid and has all scopes" in told
     assert "ok    the block list blocked names 2 players" in told

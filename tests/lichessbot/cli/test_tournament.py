@@ -115,9 +115,21 @@ def test_without_a_daemon_the_next_one_finds_it_in_the_records(told: Told) -> No
     assert told.rows == []
 
 
-def test_an_error_of_lichess_is_one_line_and_changes_nothing(lichess: ScriptedLichess, told: Told) -> None:
-    lichess.answer(f"/api/tournament/{ARENA}/join", Reply(400, {"error": "Missing team"}))
-    assert told(ARENA, code=1) == f"tournament {ARENA}: 400: Missing team\n"
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (Reply(400, {"error": "Missing team"}), "400: Missing team"),
+        (
+            Reply(403, {"error": "Missing scope: tournament:write"}),
+            "the token lacks the scope tournament:write: make a new one with it",
+        ),
+    ],
+)
+def test_an_error_of_lichess_is_one_line_and_changes_nothing(
+    lichess: ScriptedLichess, told: Told, reply: Reply, why: str
+) -> None:
+    lichess.answer(f"/api/tournament/{ARENA}/join", reply)
+    assert told(ARENA, code=1) == f"tournament {ARENA}: {why}\n"
     with closing(Database(told.folder)):
         assert told.rows == []
 
