@@ -20,11 +20,13 @@ def rehearse_command(**values: Any) -> int:
     if options.config is None:
         return rehearse.run(options)
     from lichessbot.config import load_config  # its import takes about as long as all else that starts here
+    from lichessbot.config.effective import every_key
 
-    # Report errors with the operator's own file and lines: the bot gets a copy of it.
-    loaded = load_config(options.config, os.environ, needs_token=False)
+    # Errors name the operator's own file and lines. The bot gets a copy in another folder, so paths must be absolute.
+    loaded = load_config(options.config.absolute(), os.environ, needs_token=False)
     for note in loaded.warnings:
         click.echo(f"note: {note}")
     engines = loaded.config.engine, *(profile.engine for profile in loaded.config.profiles)
     may_resign = any(it.draw_or_resign.resign_enabled for it in engines)
-    return rehearse.run(options, may_resign=may_resign, slots=loaded.config.challenge.concurrency)
+    config = every_key(loaded.config) | {"personality": None}  # whose keys it has already
+    return rehearse.run(options, config=config, may_resign=may_resign, slots=loaded.config.challenge.concurrency)

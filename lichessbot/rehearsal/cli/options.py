@@ -12,7 +12,6 @@ import click
 
 from engine.facade import RATINGS
 from lichessbot.rehearsal.cli.match import MAX_PAIRINGS_WITH_BOTS, Plan
-from lichessbot.rehearsal.cli.own_config import inside
 from lichessbot.rehearsal.faults.catalogue import LATE_THREEFOLD, Fault, PlacedFault, placed_faults
 from lichessbot.rehearsal.faults.schedule import FaultPlan
 from lichessbot.rehearsal.players.opponents import MAX_ENGINE_DEPTH, OpponentKind
@@ -181,7 +180,7 @@ def _options_of_rehearsals() -> tuple[Decorator, ...]:
 def match_plan(options: Options, config: Mapping[str, object] | None = None, *, may_resign: bool = False) -> Plan:
     """Return the games to play, by a bot with this configuration. Raises click.UsageError."""
     has_faults = options.faults is not None or options.chaos is not None
-    only_bots = inside(config, "challenge", "only_bot") is True
+    only_bots = _inside(config, "challenge", "only_bot") is True
     if only_bots and not options.opponent.levels and _games(options) > MAX_PAIRINGS_WITH_BOTS:
         limit = f"Lichess limits games between bots: expected --games of at most {MAX_PAIRINGS_WITH_BOTS}"
         raise click.UsageError(f"{options.config} accepts only bots, and {limit}")
@@ -199,7 +198,7 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None, *, 
         may_resign=options.serve or may_resign,
         rated_by_bots=_wants_rated(config, "bot"),
         rated_by_humans=_wants_rated(config, "human"),
-        accepts_bots=inside(config, "challenge", "accept_bot") is not False,
+        accepts_bots=_inside(config, "challenge", "accept_bot") is not False,
         accepts_humans=not only_bots,
     )
     if options.strength is not None and plan.games:
@@ -210,6 +209,13 @@ def match_plan(options: Options, config: Mapping[str, object] | None = None, *, 
     return plan
 
 
+def _inside(section: object, *keys: str) -> object:
+    """Return the value below nested keys; None if there is none."""
+    for key in keys:
+        section = section.get(key) if isinstance(section, Mapping) else None
+    return section
+
+
 def _games(options: Options) -> int:
     """Return how many games the opponents play; with --browser only those that are asked for."""
     return options.games or (0 if options.browser else GAMES)
@@ -217,7 +223,7 @@ def _games(options: Options) -> int:
 
 def _wants_rated(config: Mapping[str, object] | None, kind: str) -> bool:
     """Whether a configuration lets in no casual games of bots or humans."""
-    modes = inside(config, "challenge", kind, "modes") or inside(config, "challenge", "modes")
+    modes = _inside(config, "challenge", kind, "modes") or _inside(config, "challenge", "modes")
     return isinstance(modes, list) and "casual" not in modes
 
 
@@ -266,7 +272,7 @@ def fault_plan(options: Options, config: Mapping[str, object] | None = None) -> 
 def _takes_positions(config: Mapping[str, object] | None) -> bool:
     """Return whether a configuration accepts From Position from humans and bots."""
     sections = (("challenge",), ("challenge", "human"), ("challenge", "bot"))
-    allowed = (inside(config, *section, "variants") for section in sections)
+    allowed = (_inside(config, *section, "variants") for section in sections)
     return all(Variant.FROM_POSITION.key in it for it in allowed if isinstance(it, list))
 
 

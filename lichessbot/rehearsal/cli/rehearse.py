@@ -47,7 +47,6 @@ from lichessbot.rehearsal.cli.options import (
     match_plan,
     refuse_contradictions,
 )
-from lichessbot.rehearsal.cli.own_config import own_config
 from lichessbot.rehearsal.faults.connection_faults import Proxy
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
@@ -71,10 +70,13 @@ CONNECT_TIMEOUT_S = 30.0        # from the daemon's start to its event stream
 LOG_LINES_SHOWN = 20
 
 
-def run(options: Options, *, may_resign: bool = False, slots: int | None = None) -> int:
+def run(
+    options: Options, *, config: Mapping[str, object] | None = None, may_resign: bool = False, slots: int | None = None
+) -> int:
     """Run the rehearsal that the options describe; return the exit code.
 
-    The bot's configuration tells whether it `may_resign`, and how many `slots` it has for games at the same time.
+    `config` is the operator's, which tells whether the bot `may_resign`, and how many `slots` it has for games at the
+    same time.
     """
     console = Console()
     refuse_contradictions(options)
@@ -86,7 +88,6 @@ def run(options: Options, *, may_resign: bool = False, slots: int | None = None)
             at_a_time = f"{slots} game{'s' * (slots != 1)} at a time, not {options.concurrency}"
             say(console, f"note: {at_a_time}: challenge.concurrency is {slots} in {options.config}")
         options = replace(options, concurrency=slots)
-    config = own_config(options.config)
     plan, faults = match_plan(options, config, may_resign=may_resign), fault_plan(options, config)
     try:
         timing = Timing().scaled(options.time_scale)

@@ -18,6 +18,12 @@ def arguments(*words: str) -> Options:
     return Options(**rehearse_command.make_context("rehearse", list(words)).params)
 
 
+def rehearsed(*words: str) -> int:
+    """Run a rehearsal in this process; return its exit code."""
+    code: int = rehearse_command.main(list(words), standalone_mode=False)
+    return code
+
+
 def kill_daemon(mark: str) -> None:
     """Kill the daemon among the processes that carry the mark; the others may end meanwhile."""
     for pid in marked(mark):

@@ -8,8 +8,7 @@ import pytest
 
 from lichessbot.rehearsal.cli import bot_process, rehearse
 from lichessbot.rehearsal.cli.bot_process import BotTerms, Daemon
-from lichessbot.rehearsal.cli.options import Options
-from tests.lichessbot.rehearsal.cli.processes import read_until, start
+from tests.lichessbot.rehearsal.cli.processes import read_until, rehearsed, start
 from tests.patience import until
 from tests.processes import marked
 
@@ -49,7 +48,7 @@ def test_a_rematch_that_runs_at_the_end_of_the_series_is_left(
     monkeypatch.setattr(bot_process, "STOP_TIMEOUT_S", 0.2)
     config = tmp_path / "config.yml"
     config.write_text("rematch: {offer: all, offers_in_a_row: 3}\nengine: {depth: 1, own_book: false, ponder: false}\n")
-    assert rehearse.run(Options(games=1, config=config)) == rehearse.EXIT_GOOD, capsys.readouterr().out
+    assert rehearsed("--games", "1", "--config", str(config)) == rehearse.EXIT_GOOD, capsys.readouterr().out
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel of Linux does it")

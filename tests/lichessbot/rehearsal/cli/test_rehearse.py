@@ -31,7 +31,7 @@ from lichessbot.rehearsal.server import export, routes
 from tests.patience import PATIENCE_S
 from tests.processes import marked
 
-from .processes import arguments, kill_daemon, read_until, start
+from .processes import arguments, kill_daemon, read_until, rehearsed, start
 
 EXAMPLE_CONFIG = str(Path(lichessbot.__file__).parents[1] / "config.example.yml")
 
@@ -44,7 +44,7 @@ def test_bot_plays_its_games_to_the_end_and_the_pgn_validates(
     pgn, config = tmp_path / "games.pgn", tmp_path / "config.yml"
     config.write_text("engine: {depth: 4}\nchallenge: {concurrency: 2, variants: [standard, chess960, fromPosition]}\n")
     words = ["--clock", "180+0", "--variant", variant, "--pgn", str(pgn), "--config", str(config)]
-    assert command.run(arguments(*words)) == command.EXIT_GOOD, capsys.readouterr().out
+    assert rehearsed(*words) == command.EXIT_GOOD, capsys.readouterr().out
     last_line = capsys.readouterr().out.splitlines()[-1]
     assert re.fullmatch(rf"2 games: \d won, \d drawn, \d lost, 0 failed; engine: {build_mode()}", last_line)
     games = io.StringIO(pgn.read_text())
@@ -72,7 +72,7 @@ def test_the_games_of_a_long_series_are_not_written_in_one_call_which_would_take
     monkeypatch.setattr(export, "pgn", noted)
     config = tmp_path / "config.yml"
     config.write_text("engine: {depth: 2}\n")
-    assert command.run(arguments("--clock", "180+0", "--pgn", str(tmp_path / "it"), "--config", str(config))) == 0
+    assert rehearsed("--clock", "180+0", "--pgn", str(tmp_path / "it"), "--config", str(config)) == 0
     assert (tmp_path / "it").read_text().count("[Event ") == 2
     assert len(set(calls)) == 2
 
@@ -81,11 +81,10 @@ def test_the_games_of_a_long_series_are_not_written_in_one_call_which_would_take
 def test_a_file_that_cannot_be_written_is_a_failure_and_the_other_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    config = tmp_path / "config.yml"
-    config.write_text("engine: {depth: 2}\n")
-    options = arguments("--games", "1", "--faults", "reset", "--config", str(config))
+    options = arguments("--games", "1", "--faults", "reset")
     fault_log, gone = tmp_path / "faults.json", tmp_path / "gone" / "games.pgn"
-    assert command.run(replace(options, pgn=gone, fault_log=fault_log)) == command.EXIT_BAD
+    options = replace(options, pgn=gone, fault_log=fault_log)
+    assert command.run(options, config={"engine": {"depth": 2}}) == command.EXIT_BAD
     output = "".join(capsys.readouterr().out.splitlines())
     assert "0 failed" in output
     assert f"problem: {gone} cannot be written: No such file or directory" in output
@@ -99,8 +98,7 @@ def test_a_fault_that_was_named_and_never_struck_is_a_failure(
     config = tmp_path / "config.yml"
     config.write_text("engine: {depth: 2}\n")
     faults = "500-json@tournament,500-json@account,429-json@cancel"
-    options = arguments("--games", "1", "--faults", faults, "--config", str(config))
-    assert command.run(options) == command.EXIT_BAD
+    assert rehearsed("--games", "1", "--faults", faults, "--config", str(config)) == command.EXIT_BAD
     assert "problem: never struck: 429-json@cancel, 500-json@tournament" in capsys.readouterr().out.splitlines()
 
 
@@ -117,8 +115,7 @@ def test_a_bug_of_the_embedded_lichess_is_a_failure(
     monkeypatch.setattr(routes, "cloud_evaluation", broken)
     config = tmp_path / "config.yml"
     config.write_text("engine: {depth: 2, online_moves: {lichess_cloud_analysis: {enabled: true}}}\n")
-    options = arguments("--games", "1", "--clock", "180+0", "--config", str(config))
-    assert command.run(options) == command.EXIT_BAD
+    assert rehearsed("--games", "1", "--clock", "180+0", "--config", str(config)) == command.EXIT_BAD
     output = capsys.readouterr().out
     assert "problem: the embedded Lichess failed: KeyError: 'a bug'" in output.splitlines()
     assert "0 failed" in output
@@ -137,7 +134,7 @@ def test_the_bot_gives_odds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     pgn, config = tmp_path / "games.pgn", tmp_path / "config.yml"
     config.write_text("engine: {depth: 4}\npersonality: fox\nchallenge: {concurrency: 2, odds: [queen]}\n")
     words = ["--clock", "180+0", "--odds", "queen", "--pgn", str(pgn), "--config", str(config)]
-    assert command.run(arguments(*words)) == command.EXIT_GOOD, capsys.readouterr().out
+    assert rehearsed(*words) == command.EXIT_GOOD, capsys.readouterr().out
     games = io.StringIO(pgn.read_text())
     while (game := chess.pgn.read_game(games)) is not None:
         start, giver = game.board(), game.headers["White"] == command.BOT_NAME
@@ -167,8 +164,7 @@ def test_a_rehearsal_interrupted_after_its_last_game_ends_its_bot(
     monkeypatch.setattr(Daemon, "stop", interrupted)
     config = tmp_path / "config.yml"
     config.write_text("engine: {depth: 2}\n")
-    options = arguments("--games", "1", "--clock", "180+0", "--config", str(config))
-    assert command.run(options) == command.EXIT_INTERRUPTED
+    assert rehearsed("--games", "1", "--clock", "180+0", "--config", str(config)) == command.EXIT_INTERRUPTED
     assert marked(mark) == []
     assert list(tmp_path.glob("lichessbot-rehearsal-*")) == []
 
@@ -254,7 +250,6 @@ def test_levels_are_those_of_opponents_and_of_the_bot() -> None:
         ["--faults", "list", "--serve"],
         ["--fault-log", "faults.jsonl"],
         ["--serve", "--config", EXAMPLE_CONFIG],
-        ["--config", "no-such-file.yml"],
     ],
 )
 def test_contradicting_options_are_usage_errors(
@@ -436,5 +431,5 @@ def test_the_rehearsed_bot_leaves_the_operators_server_program_and_page_alone(tm
 def test_the_configuration_of_the_operator_is_rehearsed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "config.yml"
     config.write_text("token: not_used\nurl: https://lichess.org\nchallenge: {variants: [chess960]}\n")
-    assert command.run(arguments("--games", "1", "--config", str(config))) == command.EXIT_BAD
+    assert rehearsed("--games", "1", "--config", str(config)) == command.EXIT_BAD
     assert "challenge declined: variant" in capsys.readouterr().out
