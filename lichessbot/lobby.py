@@ -227,6 +227,8 @@ class Lobby:
 
     def rechallenge(self, *, received: bool) -> str:
         """Repeat our last challenge, or, if `received`, challenge who challenged us last. Raises CannotDo."""
+        if self._stopping:
+            raise CannotDo("the bot takes no new games, as the daemon is finishing")
         if self.is_paused:
             raise CannotDo("the bot is paused: `lichessbot resume` comes first")
         if self.engine_failure:

@@ -332,6 +332,19 @@ def test_a_challenge_that_was_received_is_returned_with_the_same_colours(
     assert outbox.sent[-1] == CreateChallenge("ann", replace(BLITZ, rated=False, colour=ours))
 
 
+@pytest.mark.parametrize(
+    "control", [{"type": "clock", "limit": 180, "increment": 2}, {"type": "correspondence", "daysPerTurn": 2}]
+)
+def test_nobody_is_challenged_again_while_the_daemon_finishes(store: Store, control: dict[str, Any]) -> None:
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [], Config())
+    come(lobby, echoed("friend", timeControl=control))
+    lobby.stop()
+    with pytest.raises(CannotDo, match="the daemon is finishing"):
+        lobby.rechallenge(received=False)
+    assert outbox.sent == []
+
+
 def test_our_colour_is_kept_when_we_challenge_again(store: Store) -> None:
     outbox = Outbox()
     lobby = lobby_of(store, outbox, [], Config())
