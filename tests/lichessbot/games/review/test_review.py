@@ -43,7 +43,8 @@ def test_the_turning_points_are_the_two_largest_losses_in_the_order_of_play() ->
 
 
 def test_the_engines_own_move_is_no_mistake_whatever_it_thinks_afterwards() -> None:
-    assert all(it.ply != 9 for it in review(lines={8: "e5f7"}).mistakes)
+    assert [it.ply for it in review().mistakes] == [6, 9, 13]
+    assert [it.ply for it in review(lines=LINES | {8: "e5f7"}).mistakes] == [6, 13]
 
 
 def test_accuracy_and_chances_are_lichesss() -> None:
