@@ -101,15 +101,8 @@ def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
             "would be declined: onlyBot",
             "challenge.only_bot = true",
         ),
-        ("min_base: 300", "--clock 3+0", "would be declined: tooFast", "challenge.min_base = 300"),
         ("modes: [casual]", "--clock 3+0 --rated", "would be declined: casual", "challenge.modes = [casual]"),
         ("modes: [rated]", "--clock 3+0", "would be declined: rated", "challenge.modes = [rated]"),
-        (
-            "bot: {max_base: 60}",
-            "--from bot --clock 3+0",
-            "would be declined: tooSlow",
-            "challenge.bot.max_base = 60",
-        ),
         (
             "max_rating: 1800",
             "--from human:1900 --clock 3+0",

@@ -29,7 +29,7 @@ def test_defaults_and_a_token_are_enough() -> None:
     assert loaded.location("engine.depth") == "engine.depth", "no file is named, as there is none"
 
 
-@pytest.mark.parametrize("text", ["", "# nothing but a remark\n", "challenge:\nengine:\n"])
+@pytest.mark.parametrize("text", ["", "---\n# abort_time: 40\n", "challenge:\nengine:\n"])
 def test_an_empty_file_gives_the_defaults(file: Path, text: str) -> None:
     assert load(file, text).config == Config()
 
@@ -275,11 +275,6 @@ def test_a_program_below_the_home_of_nobody_is_a_problem(file: Path, key: str) -
 
 
 # Matchmaking and tournaments
-
-
-def test_a_single_value_is_a_list_of_one(file: Path) -> None:
-    config = load(file, "matchmaking: {challenge_initial_time: 180, challenge_increment: 2}\n").config.matchmaking
-    assert (config.challenge_initial_time, config.challenge_increment) == ((180,), (2,))
 
 
 def test_the_example_of_an_override_works(file: Path) -> None:

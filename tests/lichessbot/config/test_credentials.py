@@ -69,13 +69,6 @@ def test_a_malformed_token_is_refused_without_being_shown(file: Path, token: str
         assert token not in problem
 
 
-def test_no_repr_shows_the_token(file: Path) -> None:
-    loaded = load(file, f"token: {TOKEN}\n", {})
-    assert TOKEN not in repr(loaded)
-    assert TOKEN not in str(loaded.config)
-    assert TOKEN not in loaded.config.model_dump_json()
-
-
 def test_a_wrong_token_type_is_not_shown(file: Path) -> None:
     (found,) = problems(file, "token: [lip_secret]\n", {})
     assert found == "1: token: expected text: put it in quotes if it begins with { or ["

@@ -306,7 +306,7 @@ def test_values_out_of_range_are_problems(file: Path, text: str, problem: str) -
     assert found.startswith(problem)
 
 
-def test_a_single_word_is_a_list_of_one(file: Path) -> None:
+def test_a_single_value_is_a_list_of_one(file: Path) -> None:
     """lichess-bot looks for a word in the value, whether text or list."""
     single = """\
 challenge:
@@ -320,6 +320,8 @@ challenge:
 matchmaking:
   block_list: Bore
   online_block_list: https://a.b/list
+  challenge_initial_time: 180
+  challenge_increment: 2
 """
     listed = re.sub(r": ([\w:/+.]+)", r": [\1]", single)
     assert "bot: {modes: [rated]}" in listed

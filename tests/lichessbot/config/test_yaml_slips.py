@@ -83,10 +83,6 @@ def test_a_windows_path_in_double_quotes_is_told_about_its_backslashes(file: Pat
     )
 
 
-def test_a_file_of_comments_has_the_defaults(file: Path) -> None:
-    assert load(file, "---\n# abort_time: 40\n").config == load(file, "").config
-
-
 @pytest.mark.parametrize(
     ("text", "hint"),
     [

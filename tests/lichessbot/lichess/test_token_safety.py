@@ -101,7 +101,7 @@ def test_no_repr_and_no_error_shows_the_token(lichess: ScriptedLichess, tmp_path
     loaded = load_config(config, {TOKEN_VARIABLE: TOKEN})
     access = Access(lichess.url, loaded.token, Timeouts())
     api = LichessClient(access, PATIENCE)
-    things: list[object] = [loaded, loaded.config, access, api]
+    things: list[object] = [loaded, loaded.config, loaded.config.model_dump_json(), access, api]
     for reply in (Reply(body="<html>"), Reply(401, {"error": "No such token"}), Reply(502, "<html>"), Reply(429, "")):
         lichess.answer("/api/token/test", reply)
         with pytest.raises(ApiError) as caught:

@@ -30,13 +30,6 @@ def test_rules_in_challenge_itself_are_those_of_humans_and_bots(translated: Tran
     assert found.origins[("challenge", "bot", "modes")] == ("challenge", "bot_modes")
 
 
-def test_time_controls_for_everybody_are_those_of_humans_and_bots(translated: Translator) -> None:
-    both = "engines: {}\nbooks: {}\nchallenge: {variants: [standard], time_controls: [bullet], "
-    _, loaded = translated(f"{both}bot_modes: [rated], human_modes: [casual]}}\n")
-    for is_bot in (False, True):
-        assert loaded.config.challenge.rules_for(is_bot=is_bot).time_controls == (Speed.BULLET,)
-
-
 @pytest.mark.parametrize(("layout", "largest"), [
     ("{variants: [standard], time_controls: [blitz], bot_modes: [rated], human_modes: [rated], max_increment: 0}", 0),
     ("{human: &rules {variants: [standard], time_controls: [blitz], modes: [rated], max_increment: 0}, bot: *rules}",
@@ -186,13 +179,14 @@ def test_of_variant_and_variants_the_one_that_does_not_count_is_named(
 
 
 @pytest.mark.parametrize(("given", "expected", "is_named"), [
-    ("bot_time_controls: [bullet]", (Speed.BLITZ, Speed.BULLET), False),
-    ("bot_time_controls: [bullet], human_time_controls: [rapid]", (Speed.RAPID, Speed.BULLET), True),
+    ("", (Speed.BLITZ, Speed.BLITZ), False),
+    (", bot_time_controls: [bullet]", (Speed.BLITZ, Speed.BULLET), False),
+    (", bot_time_controls: [bullet], human_time_controls: [rapid]", (Speed.RAPID, Speed.BULLET), True),
 ])  # fmt: skip
 def test_time_controls_of_humans_or_bots_count_before_those_for_everybody(
     translated: Translator, given: str, expected: tuple[Speed, Speed], is_named: bool
 ) -> None:
-    text = UNTIL_AUGUST_2023.replace("time_controls: [bullet]", f"time_controls: [blitz], {given}")
+    text = UNTIL_AUGUST_2023.replace("time_controls: [bullet]", f"time_controls: [blitz]{given}")
     found, loaded = translated(text)
     human, bot = (loaded.config.challenge.rules_for(is_bot=is_bot).time_controls for is_bot in (False, True))
     assert (human, bot) == ((expected[0],), (expected[1],))
