@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="an EPD file of positions with leaf counts, for `pytest -m long tests/engine/test_perft.py`; repeatable",
+        help="an EPD file of positions with leaf counts, for `pytest -m long tests/engine -k named_suites`; repeatable",
     )
 
 
