@@ -1,7 +1,5 @@
 """Making and taking back: every field and the key, and games of any length."""
 
-import random
-
 from engine.core.checks import gives_check
 from engine.core.fen import format_fen, parse_fen
 from engine.core.move import uci_text
@@ -50,7 +48,6 @@ def test_equal_positions_have_equal_keys_whatever_the_path() -> None:
 
 
 def test_a_game_may_be_of_any_length() -> None:
-    rng = random.Random(23)
     board = Board("4k3/8/8/8/8/8/8/R3K3 w - - 0 1")
     shuttle = ("a1a2", "e8d8", "a2a1", "d8e8")
     for ply in range(3000):
@@ -58,7 +55,7 @@ def test_a_game_may_be_of_any_length() -> None:
     assert board.repetition_count() > 100
     assert board.halfmove_clock == 3000
     assert board.position.state()["height"] <= 512
-    assert rng.choice(board.legal_moves())
+    assert board.legal_moves()
 
 
 def test_a_move_gives_check_exactly_if_the_enemy_is_in_check_after_it(start: Start) -> None:
