@@ -29,11 +29,7 @@ from lichessbot.lichess.streams import StreamEvent, StreamLost
 from lichessbot.move_sources.models import SourceAnswer
 from lichessbot.storage.store import LimitedAction
 from lichessbot.uci.search import BestMove, EngineDied, Search, SearchInfo
-from tests.lichessbot.games.bench import GAME
-
-
-def state(moves: str = "") -> dict[str, Any]:
-    return {"moves": moves, "wtime": 60_000, "btime": 60_000, "winc": 0, "binc": 0, "status": "started"}
+from tests.lichessbot.games.bench import GAME, state
 
 
 def opened(session: GameSession, *, black: bool, moves: str = "", now: float | None = None, **fields: Any) -> float:
@@ -113,7 +109,7 @@ def test_a_configured_pause_is_no_part_of_our_reaction(
     now = [1000.0]
     monkeypatch.setattr("lichessbot.games.session.time", SimpleNamespace(monotonic=lambda: now[0]))
     session._game._pace = Pace(Config(humanlike_time=True), GAME)
-    opening = {**state("e2e4 e7e5"), "wtime": 600_000, "btime": 600_000}
+    opening = state("e2e4 e7e5", time_ms=600_000)
     opened(session, black=False, now=now[0], clock={"initial": 600_000, "increment": 0}, state=opening)
     now[0] += 0.020
     answer(session, "g1f3", SearchInfo(depth=3))
@@ -234,7 +230,7 @@ def test_the_end_of_a_game_is_told_though_its_archive_gets_no_thread(
     session: GameSession, context: Any, no_thread_once: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     context.archive = GameArchive(context.store, context.counters.counted)
-    over = {**state("e2e4 e7e5 g1f3"), "status": "resign", "winner": "black"}
+    over = state("e2e4 e7e5 g1f3", status="resign", winner="black")
     opened(session, black=False, state=over)
     assert session.over_for_certain
     assert context.inbox.get_nowait().result == "lost"
@@ -247,7 +243,7 @@ def test_the_end_says_whether_the_game_was_watched(session: GameSession, context
     context.archive = SimpleNamespace(put=lambda game, config: None)
     if watched:
         opened(session, black=True)
-    opened(session, black=True, state={**state("e2e4 e7e5"), "status": "resign", "winner": "black"})
+    opened(session, black=True, state=state("e2e4 e7e5", status="resign", winner="black"))
     assert context.inbox.get_nowait().was_watched is watched
 
 
