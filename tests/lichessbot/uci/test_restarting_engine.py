@@ -159,8 +159,16 @@ class Games:
         engine.search(config, search(1, "e2e4", depth=6), 100)
         return best_move(self.inbox)
 
-    def is_rested(self, process: UciEngine) -> None:
+    def until_rested(self, process: UciEngine) -> None:
         until(lambda: not process._resting)
+
+    def play_one(self) -> UciEngine:
+        """Play a game with our engine to its end; return the engine, which is kept."""
+        engine, process = self.begin("first")
+        self.answer(engine)
+        engine.release()
+        self.until_rested(process)
+        return process
 
     def close(self) -> None:
         for engine in self._engines:
@@ -180,7 +188,7 @@ def test_our_engine_plays_the_next_game_as_if_it_were_new(games: Games) -> None:
     first = games.answer(engine)
     engine.release()
     assert games.idle.process_ids == [process.process_id]
-    games.is_rested(process)
+    games.until_rested(process)
     engine, again = games.begin("second")
     assert again is process
     assert games.idle.process_ids == []
@@ -198,7 +206,7 @@ def test_the_log_tells_of_a_kept_engine_in_the_game_that_it_plays(
         engine, process = games.begin(game_id, config)
         games.answer(engine, config)
         engine.release()
-        games.is_rested(process)
+        games.until_rested(process)
     messages = [record.getMessage() for record in caplog.records]
     searches = [message for message in messages if message.startswith("engine.sent") and '"go ' in message]
     assert [message.split()[1] for message in searches] == ["game=first", "game=second"]
@@ -213,16 +221,13 @@ def test_of_the_engines_of_the_check_at_the_start_one_is_kept(games: Games) -> N
     without_engine = RestartingEngine("first", games.inbox.put, TIMEOUTS, games.idle)
     without_engine.expect(SMALL)
     assert without_engine.identity.name, "the greeting of the first game need not wait for it"
-    games.is_rested(checked[0])
+    games.until_rested(checked[0])
     _, playing = games.begin("first")
     assert playing is checked[0]
 
 
 def test_a_kept_engine_is_ready_for_the_next_game_at_once(games: Games) -> None:
-    engine, process = games.begin("first")
-    games.answer(engine)
-    engine.release()
-    games.is_rested(process)
+    games.play_one()
     while not games.inbox.empty():
         games.inbox.get()
     games.begin("second")
@@ -240,7 +245,7 @@ def test_the_end_of_a_game_stops_its_search_and_drops_the_one_that_waits(games: 
         engine.release()
     late = best_move(games.inbox)
     assert (late.game_id, late.search_id) == (NO_GAME, 7)
-    games.is_rested(process)
+    games.until_rested(process)
     engine, again = games.begin("second")
     assert again is process
     answer = games.answer(engine)
@@ -262,10 +267,7 @@ def test_a_kept_engine_that_died_or_hangs_is_not_taken(games: Games, number: sig
 
 
 def test_an_engine_that_died_while_it_was_kept_is_not_taken(games: Games) -> None:
-    engine, process = games.begin("first")
-    games.answer(engine)
-    engine.release()
-    games.is_rested(process)
+    process = games.play_one()
     process.kill("out of memory")
     assert games.idle.process_ids == [], "another process may have the number by now"
     assert games.begin("second")[1] is not process
@@ -280,10 +282,7 @@ def test_the_end_of_the_daemon_waits_for_engines_that_it_kept(games: Games) -> N
 
 
 def test_an_engine_with_another_configuration_makes_room_for_that_of_the_next_game(games: Games) -> None:
-    engine, process = games.begin("first")
-    games.answer(engine)
-    engine.release()
-    games.is_rested(process)
+    process = games.play_one()
     _, other = games.begin("second", SMALL.model_copy(update={"hash_mb": 2}))
     assert other is not process
     assert gone(process.process_id)
