@@ -25,8 +25,7 @@ from tests.fakes.rude_engine import QUICK_PYTHON
 from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, best_move, death, gone, heard, pid_of
 
 
-def test_our_engine_passes() -> None:
-    inbox: Inbox = SimpleQueue()
+def test_our_engine_passes(inbox: Inbox) -> None:
     test = StartupCheck(Config(engine=SMALL), inbox.put, TIMEOUTS, Limits(depth=1))
     report = best_move(inbox)
     assert report.game_id == GAME_ID
@@ -34,17 +33,16 @@ def test_our_engine_passes() -> None:
     assert test.over
 
 
-def test_a_network_that_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
+def test_a_network_that_cannot_be_read_is_a_fault(inbox: Inbox, tmp_path: Path) -> None:
     """Otherwise the bot would play with the shipped one, and nobody would know."""
     missing = tmp_path / "my.net"
-    inbox: Inbox = SimpleQueue()
     config = Config(engine=SMALL.model_copy(update={"uci_options": {"EvalFile": str(missing)}}))
     (fault,) = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1)).judge(heard(inbox))
     assert fault.text == f"engine.uci_options: {missing}: cannot be read: No such file or directory"
     assert fault.is_lasting
 
 
-def test_an_engine_that_passes_is_handed_over_as_games_have_it(rude_engine: Path) -> None:
+def test_an_engine_that_passes_is_handed_over_as_games_have_it(inbox: Inbox, rude_engine: Path) -> None:
     passed: list[UciEngine] = []
     ponders = SMALL.model_copy(update={"ponder": True})
     deaf = Profile.model_validate(
@@ -52,7 +50,6 @@ def test_an_engine_that_passes_is_handed_over_as_games_have_it(rude_engine: Path
     )
     challenge = ChallengeConfig(variants=(Variant.STANDARD,), concurrency=2)
     config = Config(engine=ponders, challenge=challenge, profiles=(deaf,))
-    inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, machine=Machine(1, None), release=passed.append)
     alarm = test._alarm
     assert alarm is not None
@@ -66,24 +63,24 @@ def test_an_engine_that_passes_is_handed_over_as_games_have_it(rude_engine: Path
     engine.close()
 
 
-def test_the_check_goes_on_if_the_system_refuses_a_thread_for_its_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_check_goes_on_if_the_system_refuses_a_thread_for_its_alarm(
+    inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Refused(threading.Timer):
         def start(self) -> None:
             raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(startup_check, "threading", SimpleNamespace(Timer=Refused))
-    inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=SMALL), inbox.put, TIMEOUTS, Limits(depth=1))
     assert test.judge(heard(inbox)) == ()
     assert test.over
 
 
-def test_an_engine_that_does_not_start_fails_like_one_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_does_not_start_fails_like_one_that_dies(inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise OSError("no more processes")
 
     monkeypatch.setattr(engine_process.subprocess, "Popen", refuse)
-    inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=SMALL), inbox.put, TIMEOUTS, Limits(depth=1))
     report = death(inbox)
     (fault,) = test.judge(report)
@@ -98,12 +95,11 @@ def test_an_engine_without_a_move_in_the_start_position_fails() -> None:
     assert not fault.is_lasting
 
 
-def test_an_engine_that_dies_after_its_move_is_not_mistaken_for_the_next_one(rude_engine: Path) -> None:
+def test_an_engine_that_dies_after_its_move_is_not_mistaken_for_the_next_one(inbox: Inbox, rude_engine: Path) -> None:
     leaves, stays = ((*QUICK_PYTHON, str(rude_engine), manner) for manner in ("leaves", "polite"))
     profile = Profile.model_validate({"when": {"opponent": "human"}, "engine": {"command": stays}})
     engine, challenge = SMALL.model_copy(update={"command": leaves}), ChallengeConfig(variants=(Variant.STANDARD,))
     config = Config(engine=engine, challenge=challenge, profiles=(profile,))
-    inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1))
     move, end = heard(inbox), heard(inbox)
     assert isinstance(move, BestMove)
@@ -115,29 +111,26 @@ def test_an_engine_that_dies_after_its_move_is_not_mistaken_for_the_next_one(rud
     test.close()
 
 
-def test_an_engine_that_never_gives_a_move_fails(rude_engine: Path) -> None:
+def test_an_engine_that_never_gives_a_move_fails(inbox: Inbox, rude_engine: Path) -> None:
     engine = SMALL.model_copy(update={"command": (*QUICK_PYTHON, str(rude_engine), "deaf")})
     # One second in all; the handshake alone may take a minute, so that a slow start is no other error.
     timeouts = replace(TIMEOUTS, engine_first_move=timedelta(seconds=1) - TIMEOUTS.engine_handshake)
-    inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=engine), inbox.put, timeouts, Limits(depth=1))
     (fault,) = test.judge(heard(inbox))
     assert "no move in time" in fault.text
     assert not fault.is_lasting
 
 
-def test_a_missing_program_is_a_lasting_fault() -> None:
+def test_a_missing_program_is_a_lasting_fault(inbox: Inbox) -> None:
     engine = SMALL.model_copy(update={"command": ("no-such-engine",)})
-    inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=engine), inbox.put, TIMEOUTS, Limits(depth=1))
     (fault,) = test.judge(heard(inbox))
     assert "no program no-such-engine" in fault.text
     assert fault.is_lasting
 
 
-def test_a_missing_working_folder_is_a_lasting_fault(tmp_path: Path) -> None:
+def test_a_missing_working_folder_is_a_lasting_fault(inbox: Inbox, tmp_path: Path) -> None:
     engine = SMALL.model_copy(update={"working_dir": tmp_path / "nowhere"})
-    inbox: Inbox = SimpleQueue()
     (fault,) = StartupCheck(Config(engine=engine), inbox.put, TIMEOUTS, Limits(depth=1)).judge(heard(inbox))
     assert f"working_dir: no folder {tmp_path / 'nowhere'}" in fault.text
     assert fault.is_lasting
@@ -146,10 +139,11 @@ def test_a_missing_working_folder_is_a_lasting_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "is_lasting"), [("exit 127", True), ("exit 126", True), ("kill -ILL $$", True), ("exit 1", False)]
 )
-def test_a_program_that_this_machine_cannot_run_is_a_lasting_fault(command: str, is_lasting: bool) -> None:
+def test_a_program_that_this_machine_cannot_run_is_a_lasting_fault(
+    inbox: Inbox, command: str, is_lasting: bool
+) -> None:
     engine = SMALL.model_copy(update={"command": ("sh", "-c", command)})
     config = Config(engine=engine, challenge=ChallengeConfig(variants=(Variant.ATOMIC,)))
-    inbox: Inbox = SimpleQueue()
     (fault,) = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1)).judge(heard(inbox))
     assert fault.text.startswith("engine: the engine died: "), "it had no time to name its variants"
     assert fault.is_lasting is is_lasting, fault.text
@@ -161,10 +155,9 @@ def test_one_lasting_fault_is_enough_for_the_daemon_not_to_be_started_again() ->
     assert exit_code([passing]) is ExitCode.FAILED
 
 
-def test_an_engine_without_a_named_variant_is_a_wrong_configuration(rude_engine: Path) -> None:
+def test_an_engine_without_a_named_variant_is_a_wrong_configuration(inbox: Inbox, rude_engine: Path) -> None:
     engine = SMALL.model_copy(update={"command": (*QUICK_PYTHON, str(rude_engine), "polite")})
     config = Config(engine=engine, challenge=ChallengeConfig(variants=(Variant.ATOMIC,)))
-    inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1))
     (fault,) = test.judge(heard(inbox))
     assert fault.text.startswith("challenge.variants: expected variants that ")
@@ -172,12 +165,11 @@ def test_an_engine_without_a_named_variant_is_a_wrong_configuration(rude_engine:
     assert fault.is_lasting
 
 
-def test_a_fault_of_an_option_says_once_where_it_stands(rude_engine: Path) -> None:
+def test_a_fault_of_an_option_says_once_where_it_stands(inbox: Inbox, rude_engine: Path) -> None:
     options = {"command": (*QUICK_PYTHON, str(rude_engine), "polite"), "uci_options": {"Contempt": 1}}
     rules = ChallengeConfig(variants=(Variant.STANDARD,))
     heir = Profile.model_validate({"when": {"speed": "blitz"}, "engine": {"uci_options": {"Wit": 2}}})
     config = Config(engine=SMALL.model_copy(update=options), challenge=rules, profiles=(heir,))
-    inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1), "file.yml:3: {}".format)
     engine = test._engine
     (fault,), (of_heir,) = (test.judge(heard(inbox)) for _ in range(2))
@@ -190,12 +182,11 @@ def test_a_fault_of_an_option_says_once_where_it_stands(rude_engine: Path) -> No
     (64, 64, []), (8, 4096, ["engine.hash_mb: expected a whole number from 16 to 1024, found 8"]),
 ])  # fmt: skip
 def test_a_hash_table_that_only_the_machine_makes_too_small_is_no_fault(
-    rude_engine: Path, caplog: pytest.LogCaptureFixture, hash_mb: int, memory_mb: int, faults: list[str]
+    inbox: Inbox, rude_engine: Path, caplog: pytest.LogCaptureFixture, hash_mb: int, memory_mb: int, faults: list[str]
 ) -> None:
     command = (*QUICK_PYTHON, str(rude_engine), "roomy")
     engine = EngineConfig.model_validate({"command": command, "hash_mb": hash_mb})
     config = Config(engine=engine, challenge=ChallengeConfig(variants=(Variant.STANDARD,)))
-    inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1), machine=Machine(1, memory_mb))
     assert [fault.text for fault in test.judge(heard(inbox))] == faults
     assert "hash_mb" not in caplog.text, "games log nothing of it either"
@@ -218,12 +209,11 @@ def test_a_hash_table_that_only_the_machine_makes_too_small_is_no_fault(
     ],
 )  # fmt: skip
 def test_an_engine_without_the_wanted_levels_is_named(
-    rude_engine: Path, manner: str, engine: dict[str, object], faults: list[str]
+    inbox: Inbox, rude_engine: Path, manner: str, engine: dict[str, object], faults: list[str]
 ) -> None:
     command = (*QUICK_PYTHON, str(rude_engine), manner)
     challenge = ChallengeConfig(variants=(Variant.STANDARD,))
     config = Config(engine=EngineConfig.model_validate({**engine, "command": command}), challenge=challenge)
-    inbox: Inbox = SimpleQueue()
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1))
     assert [fault.text for fault in test.judge(heard(inbox))] == faults
 
@@ -232,13 +222,12 @@ def test_an_engine_without_the_wanted_levels_is_named(
     ("levelled", True, True), ("levelled", False, False), ("echoing", True, False),
 ])  # fmt: skip
 def test_the_log_tells_that_an_engine_does_not_ponder(
-    rude_engine: Path, caplog: pytest.LogCaptureFixture, manner: str, ponder: bool, told: bool
+    inbox: Inbox, rude_engine: Path, caplog: pytest.LogCaptureFixture, manner: str, ponder: bool, told: bool
 ) -> None:
     caplog.set_level("INFO")
     command = (*QUICK_PYTHON, str(rude_engine), manner)
     challenge = ChallengeConfig(variants=(Variant.STANDARD,))
     engine = EngineConfig.model_validate({"command": command, "ponder": ponder})
-    inbox: Inbox = SimpleQueue()
     test = StartupCheck(Config(engine=engine, challenge=challenge), inbox.put, TIMEOUTS, Limits(depth=1))
     assert test.judge(heard(inbox)) == ()
     assert ("engine.no_ponder engine=rude" in [record.getMessage() for record in caplog.records]) is told

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from queue import SimpleQueue
 
 import pytest
 from annotated_types import Ge, Le
@@ -49,9 +48,8 @@ def test_the_keys_and_ranges_are_those_of_the_engine() -> None:
     assert (*StyleName,) == ("none", *NAMED_STYLES), {*StyleName} ^ {"none", *NAMED_STYLES}
 
 
-def test_our_engine_takes_every_style(tmp_path: Path) -> None:
+def test_our_engine_takes_every_style(inbox: Inbox, tmp_path: Path) -> None:
     keys = ", ".join(["name: attacker", *(f"{name}: 90" for name in GROUP_PERCENTS)])
-    inbox: Inbox = SimpleQueue()
     engine = UciEngine("abcd1234", load(tmp_path, f"engine: {{style: {{{keys}}}}}").engine, inbox.put, Timeouts())
     try:
         engine.search(Search(1, STARTING_FEN, False, (), Limits(depth=2)))
