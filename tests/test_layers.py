@@ -71,7 +71,9 @@ def module_name(path: Path) -> str:
 
 @cache
 def files(*patterns: str) -> list[Path]:
-    return sorted(chain.from_iterable(ROOT.glob(pattern) for pattern in patterns))
+    found = sorted(chain.from_iterable(ROOT.glob(pattern) for pattern in patterns))
+    assert found, f"no file is {patterns}"
+    return found
 
 
 @dataclass(frozen=True)
