@@ -1,9 +1,11 @@
-"""`lichessbot challenge` in front of a scripted Lichess."""
+"""`lichessbot challenge`: its series in front of a scripted Lichess, and what it refuses by itself."""
 
 import io
 import time
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,9 +13,13 @@ import pytest
 from pydantic import SecretStr
 
 from lichessbot.cli.challenge import Series
+from lichessbot.cli.main import main
 from lichessbot.lichess.challenge_terms import Terms
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.enums import ExactClock, Variant
+from lichessbot.storage.database import Database
+from lichessbot.storage.player_list import PlayerList
+from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 
@@ -127,3 +133,83 @@ def test_each_result_is_told_from_our_side_and_an_aborted_game_ends_the_series(
     said = told(lichess, shown(status="accepted"), games=2, is_played=len(results) == 2).splitlines()
     assert said[::2] == [f"game {it} abcd1234: started, {lichess.url}/abcd1234" for it in range(1, len(results) + 1)]
     assert said[1::2] == [f"game {number} abcd1234: {result}" for number, result in enumerate(results, 1)]
+
+
+# Before anything is asked of Lichess
+
+
+@pytest.mark.parametrize("section", ["challenge", "matchmaking"])
+def test_a_player_on_any_block_list_is_not_challenged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], section: str
+) -> None:
+    """The daemon, which reads these lists, need not run."""
+    config, in_file, address = tmp_path / "config.yml", tmp_path / "blocked.txt", "https://example.com/list"
+    in_file.write_text("# of several bots\nrude\nFormer until 2020-01-01\n")
+    lists = f"{{block_list: [Pest], block_list_files: [blocked.txt], online_block_list: ['{address}']}}"
+    config.write_text(f"token: lip_0123456789abcdef\nurl: http://127.0.0.1:9\nstate_dir: state\n{section}: {lists}\n")
+    with closing(Store(Database(tmp_path / "state"))) as store:
+        store.note_player_list(PlayerList(address, frozenset({"cheat"})))
+
+    def answer(name: str) -> str:
+        assert main(["challenge", name, "--config", str(config)]) != 0
+        return "".join(capsys.readouterr())
+
+    assert answer("Pest") == f"{config}:4: {section}.block_list: names Pest\n"
+    assert answer("Rude") == f"{config}:4: {section}.block_list_files: {in_file} names Rude\n"
+    assert answer("Cheat") == f"{config}:4: {section}.online_block_list: {address} names Cheat\n"
+    assert "block_list" not in answer("Former"), "not any more"
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["challenge", "x/../y"], "expected a player's name on Lichess, found 'x/../y'"),
+        (["challenge", "Bob", "--clock", "3"], "expected MINUTES+SECONDS such as 3+2 or 0.5+1, found '3'"),
+        (["challenge", "Bob", "--clock", "3.3+0"], "expected a base of 0, 15, 30, 45, 60, 90 or whole minutes up to"),
+        (["challenge", "Bob", "--days", "4"], "expected one of 1, 2, 3, 5, 7, 10, 14, found '4'"),
+        (["challenge", "Bob", "--days", "two"], "expected one of 1, 2, 3, 5, 7, 10, 14, found 'two'"),
+        (["challenge", "Bob", "--games", "0"], "0 is not in the range 1<=x<=100"),
+        (["tournament", "too-short"], "expected the id of an arena, 8 letters and digits, or its address, found"),
+        (["team", "join", "a/../b"], "expected the id of a team, the end of its address, found 'a/../b'"),
+        (["team", "join", "reds", "--message", "Hi!"], "expected at least 30 characters, found 3"),
+    ],
+)
+def test_invalid_arguments_are_one_line(
+    capsys: pytest.CaptureFixture[str], words: list[str], complaint: str
+) -> None:
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert complaint in line
+
+
+def test_correspondence_challenges_are_made_one_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["challenge", "Bob", "--days", "2", "--games", "2"]) == 2
+    assert capsys.readouterr().err.startswith("--days: one game at a time")
+
+
+def test_a_challenge_has_a_clock_or_days(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["challenge", "somebody", "--clock", "3+0", "--days", "2"]) == 2
+    assert "--clock and --days exclude each other" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--clock", "0+0"), "0+0: expected 30 s or more for base + 40 increments, found 0 + 40 * 0"),
+        (("--clock", "3+181"), "expected an increment of 0 to 180 seconds, found 181"),
+        (("--clock", "0.25+0"), "0.25+0: expected 30 s or more for base + 40 increments, found 15 + 40 * 0"),
+        (("--days", "2", "--variant", "atomic", "--rated"), "--rated: without a clock, Lichess rates games of stand"),
+        (("--days", "2", "--variant", "chess960", "--rated"), "--rated: without a clock, Lichess rates games of stand"),
+        (("--clock", "0+1", "--variant", "atomic", "--rated"), "--rated: with the clock 0+1, Lichess rates games of "),
+        (("--clock", "0+2", "--variant", "atomic", "--rated"), "missing.yml: cannot be read"),
+        (("--clock", "0+1"), "missing.yml: cannot be read"),
+        (("--days", "2", "--rated"), "missing.yml: cannot be read"),
+        (("--days", "2", "--variant", "atomic"), "missing.yml: cannot be read"),
+    ],
+)
+def test_a_challenge_that_lichess_never_accepts_is_not_sent(
+    words: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["challenge", "somebody", *words, "--config", "missing.yml"]) == 2
+    told = capsys.readouterr().err
+    assert complaint in told

@@ -55,34 +55,6 @@ def test_wrong_arguments_are_exit_code_two(words: tuple[str, ...]) -> None:
     assert main(words) == 2
 
 
-def test_a_challenge_has_a_clock_or_days(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["challenge", "somebody", "--clock", "3+0", "--days", "2"]) == 2
-    assert "--clock and --days exclude each other" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (("--clock", "0+0"), "0+0: expected 30 s or more for base + 40 increments, found 0 + 40 * 0"),
-        (("--clock", "3+181"), "expected an increment of 0 to 180 seconds, found 181"),
-        (("--clock", "0.25+0"), "0.25+0: expected 30 s or more for base + 40 increments, found 15 + 40 * 0"),
-        (("--days", "2", "--variant", "atomic", "--rated"), "--rated: without a clock, Lichess rates games of stand"),
-        (("--days", "2", "--variant", "chess960", "--rated"), "--rated: without a clock, Lichess rates games of stand"),
-        (("--clock", "0+1", "--variant", "atomic", "--rated"), "--rated: with the clock 0+1, Lichess rates games of "),
-        (("--clock", "0+2", "--variant", "atomic", "--rated"), "missing.yml: cannot be read"),
-        (("--clock", "0+1"), "missing.yml: cannot be read"),
-        (("--days", "2", "--rated"), "missing.yml: cannot be read"),
-        (("--days", "2", "--variant", "atomic"), "missing.yml: cannot be read"),
-    ],
-)
-def test_a_challenge_that_lichess_never_accepts_is_not_sent(
-    words: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["challenge", "somebody", *words, "--config", "missing.yml"]) == 2
-    told = capsys.readouterr().err
-    assert complaint in told
-
-
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

@@ -1,20 +1,27 @@
 """A stream reader against a scripted server on a real socket, with short timeouts."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from queue import Empty
+from queue import Empty, SimpleQueue
 from threading import Event
+from types import SimpleNamespace
+from typing import Any
 from unittest.mock import ANY
 
 import pytest
 
+from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.inbox import Inbox, Report
+from lichessbot.lichess.client import LineStream
 from lichessbot.lichess.models import ChatLine, GameFull
+from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.lichess.streams import (
     StreamEvent,
     StreamLost,
     StreamOpened,
+    StreamReader,
     StreamRefused,
 )
 from lichessbot.timeouts import Timeouts
@@ -35,7 +42,7 @@ from tests.lichessbot.lichess.stream_bench import (
     texts,
 )
 from tests.lichessbot.scripted_daemon import line
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 
 def test_lines_become_events_of_their_stream(lichess: ScriptedLichess, inbox: Inbox, read: Read) -> None:
@@ -328,3 +335,37 @@ def test_a_stream_is_opened_at_most_twice_a_second(lichess: ScriptedLichess, inb
         time.sleep(0.01)
     opened = lichess.paths().count(GAME_PATH)
     assert opened <= 2 + (time.monotonic() - began) / Timeouts().stream_spacing.total_seconds()
+
+
+def test_a_stream_that_hangs_is_overdue_and_one_that_waits_is_not() -> None:
+    hour = timedelta(hours=1)
+    timeouts = replace(Timeouts().scaled(0.0005), longest_pause=hour, stream_spacing=hour)  # 60 ms beyond its schedule
+    freed = Event()
+
+    def reader(open_stream: Callable[[], LineStream], tried_at: float | None = None) -> StreamReader:
+        client: Any = SimpleNamespace(game_stream=lambda game_id: open_stream(), close=lambda: None)
+        return StreamReader(client, "game1", SimpleQueue().put, timeouts, RateLimiter(timeouts), tried_at)
+
+    def hang() -> LineStream:
+        freed.wait()
+        raise Unreachable("freed at last")
+
+    def refuse() -> LineStream:
+        raise Refused(404, "no such game")
+
+    def put_off() -> LineStream:
+        raise RateLimited(hour, "slow down")
+
+    # They wait to be asked, as long as Lichess wants, and for their turn.
+    waiting = [reader(refuse), reader(put_off), reader(hang, time.monotonic())]
+    hanging = reader(hang)
+    assert not hanging.overdue, "it has not begun"
+    for thread in (*waiting, hanging):
+        thread.start()
+    until(lambda: hanging.overdue and not any(it.overdue for it in waiting))
+    for thread in (*waiting, hanging):
+        thread.stop()
+    freed.set()
+    for thread in (*waiting, hanging):
+        thread.join(PATIENCE_S)
+        assert not thread.overdue

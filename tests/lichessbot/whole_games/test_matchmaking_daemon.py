@@ -5,12 +5,10 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from lichessbot.cli.main import main
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.accounts import Account
@@ -23,9 +21,7 @@ from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
 from lichessbot.rehearsal.server.streams import one_line
-from lichessbot.storage.database import Database, read_only
-from lichessbot.storage.player_list import PlayerList
-from lichessbot.storage.store import Store
+from lichessbot.storage.database import read_only
 from tests.fakes import variant_engine
 from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena
 
@@ -199,28 +195,6 @@ def test_a_blocked_player_is_not_challenged(seeking: SeekingArena) -> None:
     assert seeking.made == []
 
 
-@pytest.mark.parametrize("section", ["challenge", "matchmaking"])
-def test_a_player_on_any_block_list_is_not_challenged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], section: str
-) -> None:
-    """The daemon, which reads these lists, need not run."""
-    config, in_file, address = tmp_path / "config.yml", tmp_path / "blocked.txt", "https://example.com/list"
-    in_file.write_text("# of several bots\nrude\nFormer until 2020-01-01\n")
-    lists = f"{{block_list: [Pest], block_list_files: [blocked.txt], online_block_list: ['{address}']}}"
-    config.write_text(f"token: lip_0123456789abcdef\nurl: http://127.0.0.1:9\nstate_dir: state\n{section}: {lists}\n")
-    with closing(Store(Database(tmp_path / "state"))) as store:
-        store.note_player_list(PlayerList(address, frozenset({"cheat"})))
-
-    def answer(name: str) -> str:
-        assert main(["challenge", name, "--config", str(config)]) != 0
-        return "".join(capsys.readouterr())
-
-    assert answer("Pest") == f"{config}:4: {section}.block_list: names Pest\n"
-    assert answer("Rude") == f"{config}:4: {section}.block_list_files: {in_file} names Rude\n"
-    assert answer("Cheat") == f"{config}:4: {section}.online_block_list: {address} names Cheat\n"
-    assert "block_list" not in answer("Former"), "not any more"
-
-
 def test_a_challenged_player_is_played_even_if_all_slots_are_taken(seeking: SeekingArena) -> None:
     seeking.seek(allow_matchmaking=False)
     seeking.start()
@@ -240,33 +214,6 @@ def test_a_correspondence_challenge_stays_open_after_the_command(seeking: Seekin
     assert code == 0
     assert lines[0].endswith(": no answer yet, stays open; the daemon plays it once accepted")
     assert seeking.made[-1].settled is None
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["challenge", "x/../y"], "expected a player's name on Lichess, found 'x/../y'"),
-        (["challenge", "Bob", "--clock", "3"], "expected MINUTES+SECONDS such as 3+2 or 0.5+1, found '3'"),
-        (["challenge", "Bob", "--clock", "3.3+0"], "expected a base of 0, 15, 30, 45, 60, 90 or whole minutes up to"),
-        (["challenge", "Bob", "--days", "4"], "expected one of 1, 2, 3, 5, 7, 10, 14, found '4'"),
-        (["challenge", "Bob", "--days", "two"], "expected one of 1, 2, 3, 5, 7, 10, 14, found 'two'"),
-        (["challenge", "Bob", "--games", "0"], "0 is not in the range 1<=x<=100"),
-        (["tournament", "too-short"], "expected the id of an arena, 8 letters and digits, or its address, found"),
-        (["team", "join", "a/../b"], "expected the id of a team, the end of its address, found 'a/../b'"),
-        (["team", "join", "reds", "--message", "Hi!"], "expected at least 30 characters, found 3"),
-    ],
-)
-def test_invalid_arguments_are_one_line(
-    capsys: pytest.CaptureFixture[str], words: list[str], complaint: str
-) -> None:
-    assert main(words) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert complaint in line
-
-
-def test_correspondence_challenges_are_made_one_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["challenge", "Bob", "--days", "2", "--games", "2"]) == 2
-    assert capsys.readouterr().err.startswith("--days: one game at a time")
 
 
 # Tournaments

@@ -5,31 +5,19 @@ import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
-from queue import SimpleQueue
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from lichessbot.errors import RateLimited, Refused, Unreachable
-from lichessbot.lichess.client import LineStream
-from lichessbot.lichess.rate_limiter import RateLimiter
-from lichessbot.lichess.streams import StreamReader
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence
 from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.migrations import MIGRATIONS
-from lichessbot.timeouts import Timeouts
 from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena, held
 from tests.fakes.service_manager import ListeningManager
-from tests.patience import until
 
 
 @pytest.fixture
@@ -220,40 +208,6 @@ def test_running_as_root_gives_a_warning(arena: Arena) -> None:
     arena.configure(engine=IDLE_ENGINE)
     arena.start()
     assert arena.logged("WARNING root note=")
-
-
-def test_a_stream_that_hangs_is_overdue_and_one_that_waits_is_not() -> None:
-    hour = timedelta(hours=1)
-    timeouts = replace(Timeouts().scaled(0.0005), longest_pause=hour, stream_spacing=hour)  # 60 ms beyond its schedule
-    freed = threading.Event()
-
-    def reader(open_stream: Callable[[], LineStream], tried_at: float | None = None) -> StreamReader:
-        client: Any = SimpleNamespace(game_stream=lambda game_id: open_stream(), close=lambda: None)
-        return StreamReader(client, "game1", SimpleQueue().put, timeouts, RateLimiter(timeouts), tried_at)
-
-    def hang() -> LineStream:
-        freed.wait()
-        raise Unreachable("freed at last")
-
-    def refuse() -> LineStream:
-        raise Refused(404, "no such game")
-
-    def put_off() -> LineStream:
-        raise RateLimited(hour, "slow down")
-
-    # They wait to be asked, as long as Lichess wants, and for their turn.
-    waiting = [reader(refuse), reader(put_off), reader(hang, time.monotonic())]
-    hanging = reader(hang)
-    assert not hanging.overdue, "it has not begun"
-    for thread in (*waiting, hanging):
-        thread.start()
-    until(lambda: hanging.overdue and not any(it.overdue for it in waiting))
-    for thread in (*waiting, hanging):
-        thread.stop()
-    freed.set()
-    for thread in (*waiting, hanging):
-        thread.join(PATIENCE_S)
-        assert not thread.overdue
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads /proc")
