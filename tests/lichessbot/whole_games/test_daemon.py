@@ -37,8 +37,8 @@ sys.exit(main())
 
 def watch_out_for_trouble(arena: Arena) -> None:
     """In a game without faults nothing is to be warned of, but running as root if the tests do."""
-    warnings = [line for line in arena.log().splitlines() if " WARNING " in line and " root " not in line]
-    assert [line for line in warnings if " WARNING root " not in line] == []
+    log = arena.log().splitlines()
+    assert [line for line in log if " WARNING " in line and " WARNING root " not in line] == []
 
 
 # Whole games
