@@ -34,6 +34,7 @@ from tests.processes import marked
 from .processes import arguments, kill_daemon, read_until, rehearsed, start
 
 EXAMPLE_CONFIG = str(Path(lichessbot.__file__).parents[1] / "config.example.yml")
+QUICK_BOT = {"engine": {"depth": 2}}
 
 
 @pytest.mark.usefixtures("copied_daemon")
@@ -70,9 +71,7 @@ def test_the_games_of_a_long_series_are_not_written_in_one_call_which_would_take
 
     pgn_of = export.pgn
     monkeypatch.setattr(export, "pgn", noted)
-    config = tmp_path / "config.yml"
-    config.write_text("engine: {depth: 2}\n")
-    assert rehearsed("--clock", "180+0", "--pgn", str(tmp_path / "it"), "--config", str(config)) == 0
+    assert command.run(arguments("--clock", "180+0", "--pgn", str(tmp_path / "it")), config=QUICK_BOT) == 0
     assert (tmp_path / "it").read_text().count("[Event ") == 2
     assert len(set(calls)) == 2
 
@@ -84,7 +83,7 @@ def test_a_file_that_cannot_be_written_is_a_failure_and_the_other_is_written(
     options = arguments("--games", "1", "--faults", "reset")
     fault_log, gone = tmp_path / "faults.json", tmp_path / "gone" / "games.pgn"
     options = replace(options, pgn=gone, fault_log=fault_log)
-    assert command.run(options, config={"engine": {"depth": 2}}) == command.EXIT_BAD
+    assert command.run(options, config=QUICK_BOT) == command.EXIT_BAD
     output = "".join(capsys.readouterr().out.splitlines())
     assert "0 failed" in output
     assert f"problem: {gone} cannot be written: No such file or directory" in output
@@ -92,13 +91,9 @@ def test_a_file_that_cannot_be_written_is_a_failure_and_the_other_is_written(
 
 
 @pytest.mark.usefixtures("copied_daemon")
-def test_a_fault_that_was_named_and_never_struck_is_a_failure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    config = tmp_path / "config.yml"
-    config.write_text("engine: {depth: 2}\n")
+def test_a_fault_that_was_named_and_never_struck_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
     faults = "500-json@tournament,500-json@account,429-json@cancel"
-    assert rehearsed("--games", "1", "--faults", faults, "--config", str(config)) == command.EXIT_BAD
+    assert command.run(arguments("--games", "1", "--faults", faults), config=QUICK_BOT) == command.EXIT_BAD
     assert "problem: never struck: 429-json@cancel, 500-json@tournament" in capsys.readouterr().out.splitlines()
 
 
@@ -162,9 +157,8 @@ def test_a_rehearsal_interrupted_after_its_last_game_ends_its_bot(
 
     stop = Daemon.stop
     monkeypatch.setattr(Daemon, "stop", interrupted)
-    config = tmp_path / "config.yml"
-    config.write_text("engine: {depth: 2}\n")
-    assert rehearsed("--games", "1", "--clock", "180+0", "--config", str(config)) == command.EXIT_INTERRUPTED
+    options = arguments("--games", "1", "--clock", "180+0")
+    assert command.run(options, config=QUICK_BOT) == command.EXIT_INTERRUPTED
     assert marked(mark) == []
     assert list(tmp_path.glob("lichessbot-rehearsal-*")) == []
 
