@@ -176,16 +176,21 @@ def test_a_challenge_that_was_answered_is_not_answered_again_after_a_restart(
     assert lichess.paths().count(accept("one")) == 1
 
 
+def resume_and_be_killed(daemon: Daemon, folder: Path) -> None:
+    """Start the daemon, and kill it once its records have the game that it resumes."""
+    daemon.start()
+    daemon.until(lambda: "game.resume game=abcd1234" in daemon.log)
+    daemon.until(lambda: read_only(folder / "state", "SELECT * FROM games"))
+    daemon.stop()
+
+
 def test_a_game_that_ends_while_no_daemon_runs_is_recorded_with_its_result(
     lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path
 ) -> None:
     daemon.time_scale = "1"         # the list comes long before the daemon joins what it remembers
     lichess.answer("/api/account/playing", playing(game("abcd1234")))
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", "e2e4 e7e5 g1f3")))
-    daemon.start()
-    daemon.until(lambda: "game.resume game=abcd1234" in daemon.log)
-    daemon.until(lambda: read_only(tmp_path / "state", "SELECT * FROM games"))
-    daemon.stop()
+    resume_and_be_killed(daemon, tmp_path)
     lichess.answer("/api/account/playing", playing())
     lichess.answer(stream("abcd1234"), Reply(lines=[full("abcd1234", "e2e4 e7e5 g1f3", status="draw")]))
     daemon.start()
@@ -200,10 +205,7 @@ def test_a_game_that_ended_while_no_daemon_ran_ends_once_though_the_list_comes_l
     daemon.settings = "pgn_directory: games\npgn_file_grouping: all\n"
     lichess.answer("/api/account/playing", playing(game("abcd1234")))
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", "e2e4 e7e5 g1f3")))
-    daemon.start()
-    daemon.until(lambda: "game.resume game=abcd1234" in daemon.log)
-    daemon.until(lambda: read_only(tmp_path / "state", "SELECT * FROM games"))
-    daemon.stop()
+    resume_and_be_killed(daemon, tmp_path)
     ended = threading.Event()
     lichess.answer("/api/account", Reply(body=ACCOUNT, held=ended))
     lichess.answer("/api/account/playing", playing())
@@ -254,10 +256,7 @@ def test_a_rematch_that_must_wait_for_the_account_costs_no_processor_time(
     lichess.answer("/api/account", Reply(body=ACCOUNT), Reply(502))
     lichess.answer("/api/account/playing", playing(game("abcd1234")))
     lichess.answer(stream("abcd1234"), ticking(full("abcd1234", moves)), ticking(full("abcd1234", moves), over))
-    daemon.start()
-    daemon.until(lambda: "game.resume game=abcd1234" in daemon.log)
-    daemon.until(lambda: read_only(tmp_path / "state", "SELECT * FROM games"))
-    daemon.stop()
+    resume_and_be_killed(daemon, tmp_path)
     daemon.start()
     daemon.until(lambda: "game.over game=abcd1234 status=resign" in daemon.log)
     before, begun = daemon.processor_s, time.monotonic()
