@@ -25,6 +25,7 @@ from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.site import GameEnded, GameStarted, SiteEvent
 from tests.fakes import forked
 from tests.fakes.rude_engine import POLITE_ENGINE
+from tests.patience import is_logged
 from tests.processes import marked
 
 PATIENCE_S = 90.0   # a busy machine may be slow; only a failure waits so long
@@ -187,11 +188,8 @@ class Arena:
         return self.log_path.read_text(encoding="utf-8", errors="replace")
 
     def logged(self, text: str, times: int | None = None) -> bool:
-        """Whether the log says this, so many times if given. It is written a moment after what it tells of."""
-        deadline = time.monotonic() + PATIENCE_S
-        while (count := self.log().count(text)) < (times or 1) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        return count == times if times is not None else count > 0
+        """Return whether the log says this, or soon will; so many times if given."""
+        return is_logged(self.log, text, times, PATIENCE_S)
 
     def engines(self) -> list[int]:
         """The processes that the daemon and its commands started, wherever they are now."""

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -13,7 +12,7 @@ from typing import IO, Any
 from tests.fakes import forked
 from tests.fakes.rude_engine import POLITE_ENGINE
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
-from tests.patience import PATIENCE_S, until
+from tests.patience import PATIENCE_S, is_logged, until
 
 TOKEN = "lip_secret0123456789"
 # The wait for a game to start becomes 1 s, and that for any byte on a stream 3 s, as is that for an answer to be sent.
@@ -102,11 +101,8 @@ class Daemon:
         until(fact, lambda: (self.log, self._lichess.paths()))
 
     def logged(self, text: str, times: int | None = None) -> bool:
-        """Return whether the log says this, so many times if given. It is written a moment after what it tells of."""
-        deadline = time.monotonic() + PATIENCE_S
-        while (count := self.log.count(text)) < (times or 1) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        return count == times if times is not None else count > 0
+        """Return whether the log says this, or soon will; so many times if given."""
+        return is_logged(lambda: self.log, text, times)
 
     def until_asked(self, *paths: str) -> None:
         self.until(lambda: set(paths) <= set(self._lichess.paths()))
