@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import chess
 
@@ -178,6 +179,18 @@ class Arena:
         """Kill the daemon and wait for its end."""
         self.signal(signal.SIGKILL)
         self.wait_for_exit()
+
+    def begin_a_game(self, plies: int = 2, **terms: Any) -> threading.Event:
+        """Start the daemon and a game that goes on after some moves once the event is set.
+
+        It returns when these plies are played. `terms`: those of `challenge`.
+        """
+        self.start()
+        free = threading.Event()
+        self.challenge(self.player("Slow", held(free)), **terms)
+        self.until(lambda: self.started)
+        self.until_plies(self.started[0], plies)
+        return free
 
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:

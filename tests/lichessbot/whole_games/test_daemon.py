@@ -4,7 +4,6 @@ import ctypes
 import os
 import signal
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import ColorChoice, DeclineReason, Scope, Status, Variant
 from lichessbot.rehearsal.server.site import GameStarted, SiteEvent
-from tests.fakes.arena import BOT, IDLE_ENGINE, PATIENCE_S, Arena, Ponderer, SlowOpponent, held, judge
+from tests.fakes.arena import BOT, IDLE_ENGINE, PATIENCE_S, Arena, Ponderer, SlowOpponent, judge
 
 PATIENTLY = 20.0        # Lichess has a minute for each answer
 CASTLING_START = FROM_POSITION_FENS[0]
@@ -201,11 +200,7 @@ def test_a_signal_that_does_not_interrupt_the_wait_is_noticed(arena: Arena) -> N
 
 def test_a_hung_engine_is_replaced_in_time(arena: Arena) -> None:
     arena.configure(depth=2, engine="own_book: false")  # so that the engine has started by then
-    arena.start()
-    free = threading.Event()
-    arena.challenge(arena.player("Slow", held(free)), color=ColorChoice.WHITE, base_s=60)
-    arena.until(lambda: arena.started)
-    arena.until_plies(arena.started[0], 4)
+    free = arena.begin_a_game(4, color=ColorChoice.WHITE, base_s=60)
     for pid in arena.engines():
         os.kill(pid, signal.SIGSTOP)
     free.set()
@@ -216,11 +211,7 @@ def test_a_hung_engine_is_replaced_in_time(arena: Arena) -> None:
 
 def test_a_killed_engine_is_replaced(arena: Arena) -> None:
     arena.configure(depth=2)
-    arena.start()
-    free = threading.Event()
-    arena.challenge(arena.player("Slow", held(free)))
-    arena.until(lambda: arena.started)
-    arena.until_plies(arena.started[0], 4)
+    free = arena.begin_a_game(4)
     for pid in arena.engines():
         os.kill(pid, signal.SIGKILL)
     free.set()
@@ -281,11 +272,7 @@ def test_an_idle_daemon_leaves_at_the_first_signal(arena: Arena, number: signal.
 
 def test_the_first_signal_finishes_the_games_and_takes_no_new_ones(arena: Arena) -> None:
     arena.configure(depth=2)
-    arena.start()
-    free = threading.Event()
-    arena.challenge(arena.player("Slow", held(free)))
-    arena.until(lambda: arena.started)
-    arena.until_plies(arena.started[0], 2)
+    free = arena.begin_a_game()
     arena.signal(signal.SIGTERM)
     arena.until(lambda: "a second signal leaves at once" in arena.log())
     late = arena.challenge(arena.player("Late"))
@@ -298,11 +285,7 @@ def test_the_first_signal_finishes_the_games_and_takes_no_new_ones(arena: Arena)
 
 def test_the_second_signal_leaves_at_once_and_the_game_can_be_resumed(arena: Arena) -> None:
     arena.configure(depth=2)
-    arena.start()
-    free = threading.Event()
-    arena.challenge(arena.player("Slow", held(free)))
-    arena.until(lambda: arena.started)
-    arena.until_plies(arena.started[0], 4)
+    free = arena.begin_a_game(4)
     arena.signal(signal.SIGTERM)
     arena.until(lambda: "stop.asked" in arena.log())
     began = time.monotonic()

@@ -3,7 +3,6 @@
 import os
 import signal
 import sqlite3
-import threading
 import time
 from contextlib import closing, suppress
 from pathlib import Path
@@ -16,7 +15,7 @@ from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.storage.database import FILE_NAME, Database
 from lichessbot.storage.migrations import MIGRATIONS
-from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena, held
+from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena
 from tests.fakes.service_manager import ListeningManager
 
 
@@ -30,20 +29,11 @@ def append(arena: Arena, text: str) -> None:
     config.write_text(config.read_text() + text)
 
 
-def begin_a_game(arena: Arena) -> threading.Event:
-    """Begin a game that goes on after some moves once the event is set."""
-    arena.start()
-    free = threading.Event()
-    arena.challenge(arena.player("Slow", held(free)))
-    arena.until(lambda: arena.started and arena.started[0].game.ply >= 2)
-    return free
-
-
 # Reload
 
 
 def test_a_reload_reports_changes_and_the_game_continues(arena: Arena) -> None:
-    free = begin_a_game(arena)
+    free = arena.begin_a_game()
     append(arena, "stop_grace: 60\n")
     arena.signal(signal.SIGHUP)
     arena.until(lambda: 'reload.key key=stop_grace old=7200 new=60 effect="at once"' in arena.log())
@@ -156,7 +146,7 @@ def test_the_service_manager_is_told_of_start_games_and_end(arena: Arena, monkey
     monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
     monkeypatch.setenv("WATCHDOG_USEC", "600000")
     with ListeningManager(arena.folder / "notify") as manager:
-        free = begin_a_game(arena)
+        free = arena.begin_a_game()
         arena.until(lambda: "STATUS=listening; 1 game" in manager.heard)
         assert manager.heard.index("READY=1") < manager.heard.index("STATUS=listening; 1 game")
         arena.signal(signal.SIGTERM)
@@ -219,7 +209,7 @@ def test_a_game_that_is_over_keeps_no_book_open(arena: Arena) -> None:
                 files.append(os.readlink(link))
         return [file for file in files if file.endswith(".bin")]
 
-    free = begin_a_game(arena)
+    free = arena.begin_a_game()
     arena.until(books)
     free.set()
     arena.until_ended(1)
