@@ -17,7 +17,7 @@ from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.chaos.trips import trips_to
-from tests.fakes.arena import Arena
+from tests.fakes.arena import Arena, inspected
 from tests.fakes.faults import inject
 
 SCALE = 0.02                # a minute of pause is 1.2 s
@@ -39,14 +39,9 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
     with RehearsalServer(timing=Timing(tick_s=0.3).scaled(SCALE)) as server:
         arena = Arena(server, tmp_path)
         arena.time_scale = SCALE
-        try:
+        with inspected(arena):
             yield arena
-        finally:
-            arena.close()
-        assert arena.leftovers() == []
-        assert "Traceback" not in arena.log()
         assert " ERROR " not in arena.log()
-        assert arena.token not in arena.log()
 
 
 def configure(arena: Arena, *, seeks: bool, tournaments: str = "") -> None:

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -328,6 +329,26 @@ class Arena:
         self.until_plies(session, session.game.ply + plies)
         if session.game.is_over:
             judge(session)
+
+
+@contextmanager
+def inspected(
+    arena: Arena, *, errors_are_expected: bool = False, bugs_are_expected: bool = False
+) -> Iterator[Arena]:
+    """Close the arena at the end. Then no process is left over, no token was shown, and nothing crashed."""
+    try:
+        yield arena
+    finally:
+        arena.close()
+    assert arena.leftovers() == []
+    log = arena.log()
+    assert arena.token not in log
+    for path in filter(Path.is_file, (arena.folder / "state").glob("*")):
+        assert arena.token.encode() not in path.read_bytes()
+    if not bugs_are_expected:
+        assert "Traceback" not in log
+    if not (errors_are_expected or bugs_are_expected):
+        assert [line for line in log.splitlines() if " ERROR " in line and " ERROR refused " not in line] == []
 
 
 def judge(session: GameSession) -> None:

@@ -28,7 +28,7 @@ from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
 from lichessbot.uci.search import NO_GAME, EngineDied
-from tests.fakes.arena import Arena, SlowOpponent, judge
+from tests.fakes.arena import Arena, SlowOpponent, inspected, judge
 from tests.patience import until
 from tests.processes import is_alive
 from tests.time_zone import FAR_EAST, in_time_zone
@@ -412,11 +412,8 @@ def test_the_end_waits_for_a_hanging_program_for_a_limited_time_and_names_what_w
 
 @pytest.fixture
 def arena(tmp_path: Path) -> Iterator[Arena]:
-    with RehearsalServer() as server:
-        arena = Arena(server, tmp_path)
+    with RehearsalServer() as server, inspected(Arena(server, tmp_path)) as arena:
         yield arena
-        arena.close()
-        assert "Traceback" not in arena.log()
 
 
 def test_a_daemon_tells_its_operator_of_a_game_and_its_own_end(arena: Arena) -> None:

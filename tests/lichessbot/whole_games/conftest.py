@@ -7,7 +7,7 @@ import pytest
 
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.fakes.arena import PATIENCE_S, Arena
+from tests.fakes.arena import PATIENCE_S, Arena, inspected
 
 
 @pytest.fixture
@@ -22,19 +22,16 @@ def errors_are_expected() -> bool:
 
 
 @pytest.fixture
-def arena(tmp_path: Path, timing: Timing, errors_are_expected: bool) -> Iterator[Arena]:
-    """A fresh server and bot. Afterwards no process is left over, no token was shown, and nothing crashed."""
+def bugs_are_expected() -> bool:
+    return False
+
+
+@pytest.fixture
+def arena(
+    tmp_path: Path, timing: Timing, errors_are_expected: bool, bugs_are_expected: bool
+) -> Iterator[Arena]:
+    """A fresh server and bot."""
     with RehearsalServer(timing=timing) as server:
         arena = Arena(server, tmp_path)
-        try:
+        with inspected(arena, errors_are_expected=errors_are_expected, bugs_are_expected=bugs_are_expected):
             yield arena
-        finally:
-            arena.close()
-        assert arena.leftovers() == []
-        log = arena.log()
-        assert arena.token not in log
-        for path in filter(Path.is_file, (tmp_path / "state").glob("*")):
-            assert arena.token.encode() not in path.read_bytes()
-        if not errors_are_expected:
-            assert "Traceback" not in log
-            assert [line for line in log.splitlines() if " ERROR " in line and " ERROR refused " not in line] == []

@@ -14,7 +14,7 @@ from tests.fakes.service_manager import ListeningManager
 
 
 @pytest.fixture
-def errors_are_expected() -> bool:
+def bugs_are_expected() -> bool:
     return True
 
 

@@ -5,7 +5,6 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -15,9 +14,7 @@ import pytest
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import EngineOpponent, GreedyOpponent
 from lichessbot.rehearsal.rules.enums import ColorChoice, DeclineReason, Variant
-from lichessbot.rehearsal.rules.timing import Timing
-from lichessbot.rehearsal.server.server import RehearsalServer
-from tests.fakes.arena import PATIENCE_S, Arena, SlowOpponent, judge
+from tests.fakes.arena import Arena, SlowOpponent, judge
 from tests.fakes.service_manager import ListeningManager
 
 STOCKFISH = shutil.which("stockfish", path="/usr/games:/usr/local/bin:/usr/bin")
@@ -36,18 +33,6 @@ class Fool(GreedyOpponent):
 
     def choose(self, board: Board, clocks: Limits) -> str:
         return "f7f6" if "f7f6" in board.legal_moves() else super().choose(board, clocks)
-
-
-@pytest.fixture
-def arena(tmp_path: Path) -> Iterator[Arena]:
-    with RehearsalServer(timing=Timing(tick_s=2.0, challenge_expiry_s=PATIENCE_S)) as server:
-        arena = Arena(server, tmp_path)
-        try:
-            yield arena
-        finally:
-            arena.close()
-        assert arena.leftovers() == []
-        assert "Traceback" not in arena.log()
 
 
 def depths(arena: Arena, game_id: str) -> set[int]:
@@ -82,6 +67,7 @@ def test_stockfish_plays_whole_games(arena: Arena) -> None:
 
 
 @needs_stockfish
+@pytest.mark.parametrize("errors_are_expected", [True])
 def test_an_option_that_the_engine_does_not_offer_ends_the_start_with_one_line(arena: Arena) -> None:
     more = "profiles: [{when: {speed: bullet}, engine: {uci_options: {Skill Level: 21}}}]\n"
     arena.configure(more, engine=f"command: [{STOCKFISH}], uci_options: {{Skil Level: 3}}")
@@ -97,6 +83,7 @@ def test_an_option_that_the_engine_does_not_offer_ends_the_start_with_one_line(a
     assert re.search(rf"(?m)^FAIL  \S+:\d+: {re.escape(skill)}", done.stdout)
 
 
+@pytest.mark.parametrize("errors_are_expected", [True])
 def test_an_engine_without_chess960_is_refused_if_it_needs_it(arena: Arena, rude_engine: Path) -> None:
     command = f"command: [{sys.executable}, {rude_engine}, polite, e2e4]"
     arena.configure(rules="variants: [standard, chess960]", engine=command)
@@ -105,6 +92,7 @@ def test_an_engine_without_chess960_is_refused_if_it_needs_it(arena: Arena, rude
     assert arena.logged("expected variants that rude (engine) announces (standard), found chess960")
 
 
+@pytest.mark.parametrize("errors_are_expected", [True])
 def test_an_engine_that_fails_at_a_restart_costs_no_game(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     arena.configure(depth=2)
     arena.start()
@@ -125,6 +113,7 @@ def test_an_engine_that_fails_at_a_restart_costs_no_game(arena: Arena, monkeypat
     assert arena.wait_for_exit() == 2
 
 
+@pytest.mark.parametrize("errors_are_expected", [True])
 def test_no_game_begins_while_the_engine_fails(arena: Arena) -> None:
     program = arena.folder / "program"
     sound, broken = (f"#!/bin/sh\n{it}\n" for it in (f"exec {sys.executable} -P -m engine", "exit 1"))

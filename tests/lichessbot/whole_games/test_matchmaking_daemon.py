@@ -23,7 +23,7 @@ from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
 from lichessbot.rehearsal.server.streams import one_line
 from lichessbot.storage.database import read_only
 from tests.fakes import variant_engine
-from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena
+from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena, inspected
 
 # The waits for Lichess are a tenth: a minute of the config lasts 6 s, a challenge stays open for 2.5 s.
 SCALE = 0.1
@@ -72,15 +72,9 @@ def seeking(tmp_path: Path) -> Iterator[SeekingArena]:
     timing = Timing(tick_s=0.3, challenge_expiry_s=PATIENCE_S, day_s=12.0)
     with RehearsalServer(timing=timing) as server:
         seeking = SeekingArena(server, tmp_path)
-        try:
+        with inspected(seeking):
             yield seeking
-        finally:
-            seeking.close()
-        assert seeking.leftovers() == []
-        log = seeking.log()
-        assert seeking.token not in log
-        assert "Traceback" not in log
-        assert " ERROR " not in log
+        assert " ERROR " not in seeking.log()
 
 
 ACCEPTS = AnswerPolicy()
