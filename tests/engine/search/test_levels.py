@@ -348,13 +348,10 @@ def test_a_win_at_hand_is_no_opening() -> None:
 
 
 def test_a_limit_of_nodes_holds_for_every_level() -> None:
-    session = Session()
-    session.say("setoption name UCI_LimitStrength value true")
     for rating in (1800, 2000, 2500):
-        session.say(f"setoption name UCI_Elo value {rating}")
-        session.say("position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
-        assert _nodes(session, "go nodes 100") <= 100
-    session.close()
+        report = player(rating, Board(MIDDLEGAME)).go(Limits(nodes=100)).report
+        assert report is not None
+        assert 0 < report.nodes <= 100
 
 
 def test_a_higher_level_beats_a_lower_one_in_variants() -> None:
