@@ -89,11 +89,14 @@ def test_a_plain_one_is_shifted_by_little(generated: tuple[dict[str, str], str])
 
 def test_every_compiled_class_is_declared_in_its_pxd() -> None:
     """Without `cdef class` its methods are Python's, and C code that has the base class calls those of the base."""
+    found = []
     for source in SOURCES.glob("**/*.py"):
         compiled = re.findall(r"^@cython\.cclass\nclass (\w+)", source.read_text(), re.M)
         layout = source.with_suffix(".pxd")
         declared = re.findall(r"^cdef class (\w+)", layout.read_text(), re.M) if layout.exists() else []
         assert set(compiled) <= set(declared), source
+        found += compiled
+    assert {"Position", "Search"} <= set(found)
 
 
 def test_division_rounds_as_in_python() -> None:
