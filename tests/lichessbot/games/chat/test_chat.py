@@ -117,13 +117,9 @@ def test_name_answers_with_the_engine(bench: ChatBench) -> None:
 )
 def test_the_opponent_does_not_get_the_evaluation(bench: ChatBench, room: str, username: str, told: bool) -> None:
     bench.searched("e2e4 e7e5", "cp -31")
-    answer = bench.answer("!eval", room, username)
-    if told:
-        assert answer == "-0.31 for me at depth 12, 3456 positions: 1. e4 e5"
-    else:
-        assert not any(letter.isdigit() for letter in answer)
-    variation = bench.answer("!pv", room, username)
-    assert variation == ("1. e4 e5" if told else "I do not tell my opponent.")
+    answers = [bench.answer(command, room, username) for command in ("!eval", "!pv")]
+    evaluation = "-0.31 for me at depth 12, 3456 positions: 1. e4 e5"
+    assert answers == ([evaluation, "1. e4 e5"] if told else ["I do not tell my opponent."] * 2)
 
 
 @pytest.mark.parametrize(
