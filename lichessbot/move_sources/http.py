@@ -121,15 +121,16 @@ class Host:
 
     def _try(self, request: Request, parse: Callable[[bytes], T]) -> T:
         """Send the request, and repeat it if no answer begins, unless a pause began meanwhile. Raises ApiError."""
-        for retry in range(request.retries + 1):
+        retries_left = request.retries
+        while True:
             try:
                 return parse(self._get(request))
             except UnreadableLine as error:
                 raise Unreachable(f"unexpected reply: {error}") from error
             except _NoAnswer:
-                if retry == request.retries or time.monotonic() >= request.until or not self._may_send():
+                if retries_left == 0 or time.monotonic() >= request.until or not self._may_send():
                     raise
-        raise AssertionError("the last try returns or raises")
+                retries_left -= 1
 
     def _note_answer(self) -> None:
         with self._lock:
