@@ -225,8 +225,6 @@ def _read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line, found = error.object.count(b"\n", 0, error.start) + 1, error.object[error.start]
         raise ConfigError([f"{path}:{line}: is not UTF-8 text: found byte {found:#04x}"]) from error
-    except ValueError as error:  # a NUL in the file's name
-        raise ConfigError([f"{path}: cannot be read: {error}"]) from error
 
 
 def _yaml_problem(error: yaml.MarkedYAMLError) -> str:

@@ -57,7 +57,7 @@ def start(config: EngineKeys) -> subprocess.Popen[bytes]:
             # Not a session of its own: a kernel that schedules by session would ignore the lower priority.
             process_group=0,
         )
-    except (OSError, ValueError) as error:     # ValueError: a NUL in an argument
+    except OSError as error:
         raise EngineError(f"the engine does not start: {error}") from error
 
 
