@@ -22,7 +22,7 @@ class ListedGame:
     game_id: str
     info: GameInfo | None
     asked_at: float
-    is_whole: bool = True
+    is_whole: bool
     """Whether a game that is missing is not in progress."""
 
 

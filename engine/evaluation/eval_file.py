@@ -67,7 +67,7 @@ def load(choice: EvalChoice, variant: str = STANDARD) -> Network | None:
     return network
 
 
-def shipped_network(variant: str = STANDARD) -> Network | None:
+def shipped_network(variant: str) -> Network | None:
     """Return the shipped network, or None; it is loaded once for all engines. Raises InvalidNet."""
     path = shipped_file() if variant == STANDARD else FOLDER / "variants" / f"{variant}.net"
     return _network_in(path) if path is not None and path.exists() else None

@@ -86,7 +86,7 @@ class RunningSearch:
         task: Task,
         overhead_ms: int,
         tablebase: Tablebase,
-        style: StyleBonus | None = None,
+        style: StyleBonus | None,
     ) -> None:
         """Search with one thread for each of `histories`; they share the table, this board's network and the nodes."""
         self.limits = task.limits

@@ -43,7 +43,7 @@ def is_quiet(found: SearchedMove) -> bool:
     return not is_tactical(found.move) and abs(found.white_score) <= QUIET_CP
 
 
-def record_game(board: Board, player: FixedNodesPlayer, number: int, tree: int = 0) -> list[bytes]:
+def record_game(board: Board, player: FixedNodesPlayer, number: int, tree: int) -> list[bytes]:
     """Play to the end and return records of the quiet positions; none if the opening is unbalanced.
 
     After them come those of at most `tree` positions in the tree of each search.

@@ -24,7 +24,7 @@ class SlotHolder:
 class Occupancy:
     """The games in progress and about to start, by opponent."""
 
-    holders: tuple[SlotHolder, ...] = ()
+    holders: tuple[SlotHolder, ...]
 
     def free_slots(self, config: ChallengeConfig, *, is_bot: bool) -> int:
         """Return how many more games with a clock may begin; bots never get the slots reserved for humans."""
@@ -54,7 +54,7 @@ def slots_for(config: ChallengeConfig, *, is_bot: bool) -> int:
 @dataclass(slots=True)
 class _Slot:
     holder: SlotHolder
-    due_at: float | None = None
+    due_at: float | None
     """When the game should have started; None while the acceptance is on its way."""
     questioned_at: float | None = None
     likely: bool = False

@@ -86,11 +86,11 @@ class Inquiry:
     """A challenge that might come. Without `clock` and `days` it has no time limit."""
 
     challenger: Challenger
-    clock: ExactClock | None = None
-    days: int | None = None
-    mode: Mode = Mode.CASUAL
-    variant: str = Variant.STANDARD
-    fen: str | None = None
+    clock: ExactClock | None
+    days: int | None
+    mode: Mode
+    variant: str
+    fen: str | None
 
     @property
     def speed(self) -> str:

@@ -89,16 +89,16 @@ class LoadedConfig:
     config: Config
     token: SecretStr
     state_dir: Path
-    warnings: tuple[str, ...] = ()
-    lines: Mapping[KeyPath, int] = field(default_factory=dict)
+    warnings: tuple[str, ...]
+    lines: Mapping[KeyPath, int]
     """The line of each key in the file."""
-    translated: Mapping[KeyPath, KeyPath] = field(default_factory=dict)
+    translated: Mapping[KeyPath, KeyPath]
     """The key of lichess-bot from which a key of ours has its value."""
-    personal: Mapping[KeyPath, str] = field(default_factory=dict)
+    personal: Mapping[KeyPath, str]
     """The file and line of each key that the personality sets."""
-    status_password: SecretStr | None = None
+    status_password: SecretStr | None
     """The password of the operator's page; None if it has none."""
-    file: str = ""
+    file: str
     """The name of the file; empty without one."""
 
     def location(self, key: str) -> str:

@@ -89,7 +89,7 @@ def _ended_at(response: requests.Response, until: float) -> Iterator[None]:
 def read_body(
     response: requests.Response,
     most_bytes: int,
-    until: float | None = None,
+    until: float | None,
     *,
     decode: bool = False,
     partial: bool = False,

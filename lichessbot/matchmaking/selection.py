@@ -59,9 +59,9 @@ class Knowledge:
     bot_games: BotGames
     now_epoch_s: float
     pair_break_s: float
-    is_blocked: Callable[[str], bool] = lambda user_id: False
-    may_play_correspondence: bool = True
-    half_pair: Proposal | None = None
+    is_blocked: Callable[[str], bool]
+    may_play_correspondence: bool
+    half_pair: Proposal | None
     """The game as White of a pair whose other game is due, if this process began it."""
 
 

@@ -317,7 +317,7 @@ class _Rehearsal:
             self._show_log(daemon)
         return code
 
-    def _conclude(self, *, may_be_unfinished: bool = False, is_our_bot: bool = True) -> int:
+    def _conclude(self, *, may_be_unfinished: bool, is_our_bot: bool = True) -> int:
         """Show the table, the problems and the last line; return the exit code."""
         match, client = self._match, "bot" if is_our_bot else "client"
         self._problems += [f"the {client} misbehaved: {offence}" for offence in self._injector.offences]

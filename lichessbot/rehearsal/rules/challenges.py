@@ -36,7 +36,7 @@ class Challenge:
     target: Account
     final_color: Color                    # the challenger's
     seen_at_ms: int                       # created, or its keepAliveStream ended
-    rematch_of: str | None = None         # the game that it is a rematch of
+    rematch_of: str | None                # the game that it is a rematch of
     kept_alive: bool = False              # a keepAliveStream is open
     settled: ChallengeStatus | None = None
     decline_reason: DeclineReason | None = None

@@ -61,7 +61,7 @@ def pgn(
     return text if parts.tags else text.partition("\n\n")[2]
 
 
-def game_json(game: Game, site_url: str, arena_name: str | None, parts: Parts = ALL_PARTS) -> dict[str, Any]:
+def game_json(game: Game, site_url: str, arena_name: str | None, parts: Parts) -> dict[str, Any]:
     """Return the game as GameJson, with the arena as an object."""
     setup = game.setup
     control = setup.time_control
