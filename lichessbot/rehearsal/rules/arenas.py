@@ -105,12 +105,10 @@ class Arena:
 
     def free(self, account: Account, now_ms: int) -> None:
         """Note that the game of a player is over."""
-        if account in self.entries:
-            self.entries[account].idle_since_ms = now_ms
+        self.entries[account].idle_since_ms = now_ms
 
     def score(self, account: Account, points: int) -> None:
-        if account in self.entries:
-            self.entries[account].score += points
+        self.entries[account].score += points
 
     def _check(self, account: Account, application: Application) -> None:
         if self.terms.password is not None and application.password != self.terms.password:
