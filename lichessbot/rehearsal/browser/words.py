@@ -57,7 +57,8 @@ def reason_of_end(game: Game, me: Color | None) -> str:
         case Status.RESIGN:
             return f"{loser} resigned."
         case Status.STALEMATE:
-            return f"{_name(game, game.turn, me)} cannot move and {_are(game, game.turn, me)} not in check: stalemate."
+            are = "are" if game.turn is me else "is"
+            return f"{_name(game, game.turn, me)} cannot move and {are} not in check: stalemate."
         case Status.OUT_OF_TIME if game.winner is None:
             return f"{_whose(game, game.turn, me)} time ran out, but the other side cannot mate."
         case Status.OUT_OF_TIME:
@@ -103,10 +104,6 @@ def _name(game: Game, color: Color, me: Color | None) -> str:
 
 def _whose(game: Game, color: Color, me: Color | None) -> str:
     return "Your" if color is me else f"{game.setup.player(color).name}'s"
-
-
-def _are(game: Game, color: Color, me: Color | None) -> str:
-    return "are" if color is me else "is"
 
 
 def clock_in_words(control: TimeControl) -> str:
