@@ -346,7 +346,7 @@ def _rematch(case: _Case) -> Decline | None:
         because = f"it is a rematch with a {'bot' if is_bot else 'human'}"
         return Decline(DeclineReason.LATER, f"rematch.accept = {config.accept}", because)
     if config.accepts_in_a_row is not None and case.history.rematches >= config.accepts_in_a_row:
-        because = f"{case.history.rematches} rematches in a row were played already"
+        because = f"rematches in a row so far: {case.history.rematches}"
         return Decline(DeclineReason.LATER, f"rematch.accepts_in_a_row = {config.accepts_in_a_row}", because)
     return None
 

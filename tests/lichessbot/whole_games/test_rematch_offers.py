@@ -70,6 +70,7 @@ def test_rematches_are_accepted_as_often_in_a_row_as_configured_also_after_a_res
     second = arena.server.call(lambda: arena.site.offer_rematch(arena.ended[1].game, player))
     arena.until(lambda: arena.decline_reason(second.id) is DeclineReason.LATER)
     assert arena.logged('rule="rematch.accepts_in_a_row = 1"')
+    assert 'because="rematches in a row so far: 1"' in arena.log()
 
 
 def test_rematches_with_humans_can_be_off(arena: Arena) -> None:
