@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Final
 
-from engine.facade import Limits
+from engine.facade import Board, InvalidMove, Limits
 from lichessbot.config import Config
 from lichessbot.errors import EngineError, EngineMissing, ExitCode
 from lichessbot.lichess.enums import Variant
@@ -78,6 +78,8 @@ class StartupCheck:
         self._limits = limits
         self._left = list(configured_engines(config))
         self._engine: UciEngine | None = None
+        self._board: Board
+        """The position in which the engine being checked is to find a move."""
         self._alarm: threading.Timer | None = None
         self._is_missing = False
         self._start()
@@ -134,6 +136,7 @@ class StartupCheck:
     def _start(self) -> None:
         self._is_missing = False
         self._search_id = next(_SEARCH_IDS)
+        self._board = start_board(next(iter(self._left[0].variants), Variant.STANDARD), STANDARD_START)
         try:
             keys = fitted(self._left[0].engine, self.config, self._machine)
             engine = self._engine = UciEngine(GAME_ID, keys, self._emit, self._timeouts)
@@ -141,8 +144,7 @@ class StartupCheck:
             self._alarm = threading.Timer(patience.total_seconds(), engine.kill, ["no move in time"])
             self._alarm.daemon = True
             try_start(self._alarm, EventLog())
-            variant = next(iter(self._left[0].variants), Variant.STANDARD)
-            engine.search(Search.of(self._search_id, start_board(variant, STANDARD_START), self._limits))
+            engine.search(Search.of(self._search_id, self._board, self._limits))
         except EngineError as error:
             self._is_missing = isinstance(error, EngineMissing)
             self._emit(EngineDied(GAME_ID, self._search_id, str(error)))
@@ -156,6 +158,11 @@ class StartupCheck:
                 yield Fault(f"{tested.key}: {died}{report.reason}", is_lasting)
         elif report.move is None:
             yield Fault(f"{tested.key}: the engine finds no move in the start position", is_lasting=False)
+        else:
+            try:
+                self._board.normalise(report.move)
+            except InvalidMove as error:
+                yield Fault(f"{tested.key}: the engine answers with a wrong move: {error}", is_lasting=False)
         if self._engine is not None and isinstance(report, BestMove):
             program = program_of(tested.engine)
             # What fits into the memory may be too small for the engine, which then gets its smallest hash table.

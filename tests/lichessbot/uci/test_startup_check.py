@@ -95,6 +95,15 @@ def test_an_engine_without_a_move_in_the_start_position_fails() -> None:
     assert not fault.is_lasting
 
 
+def test_an_engine_that_answers_with_an_illegal_move_fails(inbox: Inbox, rude_engine: Path) -> None:
+    """Otherwise the bot would play all its games without the engine."""
+    engine = SMALL.model_copy(update={"command": (*QUICK_PYTHON, str(rude_engine), "illegal")})
+    config = Config(engine=engine, challenge=ChallengeConfig(variants=(Variant.STANDARD,)))
+    (fault,) = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1)).judge(heard(inbox))
+    assert fault.text.startswith("engine: the engine answers with a wrong move: 'a1h7' is not legal here: rnbqkbnr/")
+    assert not fault.is_lasting
+
+
 def test_an_engine_that_dies_after_its_move_is_not_mistaken_for_the_next_one(inbox: Inbox, rude_engine: Path) -> None:
     leaves, stays = ((*QUICK_PYTHON, str(rude_engine), manner) for manner in ("leaves", "polite"))
     profile = Profile.model_validate({"when": {"opponent": "human"}, "engine": {"command": stays}})
