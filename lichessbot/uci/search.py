@@ -145,14 +145,19 @@ class Findings:
         return BestMove(
             game_id,
             search_id,
-            None if move in (NO_MOVE, "0000") else move,
+            None if move in (NO_MOVE, "0000") else _plain_move(move),
             self.summary,
             lines=tuple(self._lines[number] for number in sorted(self._lines)),
             took_s=time.monotonic() - asked_at,
-            ponder=ponder,
+            ponder=None if ponder is None else _plain_move(ponder),
             asked_at=asked_at,
             iterations=tuple(self._iterations.values()),
         )
+
+
+def _plain_move(move: str) -> str:
+    """Return a move in lower case, all but the piece that is dropped: some engines write e7e8Q."""
+    return move if "@" in move else move.lower()
 
 
 @dataclass(frozen=True, slots=True)

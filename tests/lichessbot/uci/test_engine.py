@@ -179,6 +179,13 @@ def test_a_missing_move_and_a_missing_reply_are_reported_as_none(start: Start, i
     assert (answer.move, answer.ponder) == (None, None)
 
 
+@pytest.mark.parametrize(("written", "read"), [("e7e8Q", "e7e8q"), ("E2E4", "e2e4"), ("N@f3", "N@f3")])
+def test_moves_in_capitals_are_read(start: Start, inbox: Inbox, written: str, read: str) -> None:
+    start("polite", written, written).search(search(1))
+    answer = best_move(inbox)
+    assert (answer.move, answer.ponder) == (read, read)
+
+
 def test_nonsense_from_the_engine_is_ignored(start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture) -> None:
     engine = start("noisy", "e2e4")
     engine.search(replace(search(1), multipv=2))
