@@ -165,10 +165,11 @@ class StartupCheck:
                 yield Fault(f"{tested.key}: the engine answers with a wrong move: {error}", is_lasting=False)
         if self._engine is not None and isinstance(report, BestMove):
             program = program_of(tested.engine)
-            # What fits into the memory may be too small for the engine, which then gets its smallest hash table.
-            is_hash_fitted = self._engine.config.hash_mb != tested.engine.hash_mb
+            # The engine may not take the default, nor what fits into the memory: it then gets the nearest hash table.
+            is_fitted = self._engine.config.hash_mb != tested.engine.hash_mb
+            is_hash_chosen = "hash_mb" in tested.engine.set_keys and not is_fitted
             for complaint in self._engine.complaints:
-                if is_hash_fitted and complaint.startswith("hash_mb:"):
+                if complaint.startswith("hash_mb:") and not is_hash_chosen:
                     continue
                 if (program, complaint) not in self._complaints:
                     self._complaints.add((program, complaint))

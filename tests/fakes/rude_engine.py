@@ -4,6 +4,7 @@ polite      answers every search with the first of the moves given as further ar
 echoing     the same, and repeats its input on its error output; has options, but no Move Overhead
 levelled    like echoing, with the levels 1320 to 3190 as its only options
 roomy       like polite, with a hash table of 16 MiB or more as its only option
+narrow      the same, of 32 MiB or less
 hasty       like polite, but answers a ponder search at once
 absorbed    ponders without end: ignores ponderhit, and stop as well
 curt        names no move if it is stopped while it ponders
@@ -71,6 +72,8 @@ def main(manner: str, *moves: str) -> None:
                 say("option name Ponder type check default false")
             if manner == "roomy":
                 say("option name Hash type spin default 16 min 16 max 1024")
+            if manner == "narrow":
+                say("option name Hash type spin default 16 min 1 max 32")
             if manner == "levelled":
                 say("option name UCI_LimitStrength type check default false")
                 say("option name UCI_Elo type spin default 1350 min 1320 max 3190")

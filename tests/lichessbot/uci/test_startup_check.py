@@ -187,14 +187,26 @@ def test_a_fault_of_an_option_says_once_where_it_stands(inbox: Inbox, rude_engin
     assert of_heir.text.startswith("file.yml:3: profiles #1.engine.uci_options.Wit: the engine offers no such option")
 
 
-@pytest.mark.parametrize(("hash_mb", "memory_mb", "faults"), [
-    (64, 64, []), (8, 4096, ["engine.hash_mb: expected a whole number from 16 to 1024, found 8"]),
+TOO_SMALL = "engine.hash_mb: expected a whole number from 16 to 1024, found 8"
+TOO_LARGE = "engine.hash_mb: expected a whole number from 1 to 32, found 64"
+
+
+@pytest.mark.parametrize(("manner", "hash_mb", "memory_mb", "faults"), [
+    ("roomy", 64, 64, []), ("roomy", 8, 4096, [TOO_SMALL]),
+    ("narrow", None, 4096, []), ("narrow", 64, 4096, [TOO_LARGE]),
 ])  # fmt: skip
-def test_a_hash_table_that_only_the_machine_makes_too_small_is_no_fault(
-    inbox: Inbox, rude_engine: Path, caplog: pytest.LogCaptureFixture, hash_mb: int, memory_mb: int, faults: list[str]
+def test_a_hash_table_that_nobody_chose_is_no_fault(
+    inbox: Inbox,
+    rude_engine: Path,
+    caplog: pytest.LogCaptureFixture,
+    manner: str,
+    hash_mb: int | None,
+    memory_mb: int,
+    faults: list[str],
 ) -> None:
-    command = (*QUICK_PYTHON, str(rude_engine), "roomy")
-    engine = EngineConfig.model_validate({"command": command, "hash_mb": hash_mb})
+    """It is the default, or what fits into the memory of the machine."""
+    chosen = {} if hash_mb is None else {"hash_mb": hash_mb}
+    engine = EngineConfig.model_validate({"command": (*QUICK_PYTHON, str(rude_engine), manner), **chosen})
     config = Config(engine=engine, challenge=ChallengeConfig(variants=(Variant.STANDARD,)))
     test = StartupCheck(config, inbox.put, TIMEOUTS, Limits(depth=1), machine=Machine(1, memory_mb))
     assert [fault.text for fault in test.judge(heard(inbox))] == faults
