@@ -355,7 +355,7 @@ class UciEngine:
                     complaint = f"uci_options: {' '.join(error)}"  # ours could not read its network
                     self.complaints += (complaint,)
                     self._log.warning("engine.option", complaint=complaint)
-                case ["info", *details] if details[:1] != ["string"] and "pv" in details and self._running is not None:
+                case ["info", *details] if details[:1] != ["string"] and self._running is not None:
                     self._findings.note(details)
                 case ["bestmove"]:
                     self._take(["bestmove", NO_MOVE])  # some engines name no move, such as when stopped early

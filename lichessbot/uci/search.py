@@ -131,8 +131,13 @@ class Findings:
         self._iterations: dict[int, SearchInfo] = {}
 
     def note(self, details: list[str]) -> None:
-        """Note an `info` line with a variation: the best one, and others only if they are wanted."""
+        """Note an `info` line with a variation: the best one, and others only if they are wanted.
+
+        A score alone counts until a variation comes, as some engines tell none.
+        """
         number, line = search_info(details)
+        if not line.pv and (self.summary.pv or centipawns(line.score) is None):
+            return
         if number == 1:
             self.summary = line
             if len(self._iterations) < _MOST_ITERATIONS:
@@ -197,7 +202,7 @@ def go_command(search: Search) -> str:
 def search_info(details: list[str]) -> tuple[int, SearchInfo]:
     """Return the number of the line among several, and the fields of an `info` line; unreadable ones are left out."""
     value_of = dict(pairwise(details))
-    pv = details.index("pv")
+    pv = details.index("pv") if "pv" in details else len(details)
     score = details.index("score") if "score" in details else pv
     return _count(value_of.get("multipv", "1")), SearchInfo(
         depth=_count(value_of.get("depth")),
@@ -223,8 +228,7 @@ def centipawns(score: str) -> int | None:
 
 
 def _is_number(text: str) -> bool:
-    digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) < 9
+    return re.fullmatch("[+-]?[0-9]{1,8}", text) is not None
 
 
 EngineReport = BestMove | EngineReady | EngineDied
