@@ -41,6 +41,7 @@ from lichessbot.uci.variants import announced_variants, position_command, uci_na
 
 _MAX_LINE_BYTES = 1 << 16
 _MAX_NAME_LENGTH = 60
+_UNNAMED = "an unnamed engine"
 # Many engines that start at once on a small machine are all slow: killing them too early would start none.
 _LONGEST_PATIENCE = 16  # times `engine_handshake`
 _PATIENCE_AFTER_PONDERING = 3  # times `engine_stop`: on busy cores a sound engine may be slow to stop
@@ -67,7 +68,7 @@ class UciEngine:
         """
         self.config = config
         self.name = ""
-        """The name that the engine reports; empty before that."""
+        """The name that the engine reports, or a text in its place; empty before it has introduced itself."""
         self.complaints: tuple[str, ...] = ()
         """Why it does not accept parts of `config`, for the startup check; complete before its first answer."""
         self._game_id = game_id
@@ -301,6 +302,7 @@ class UciEngine:
         `ucinewgame` has engines such as Lc0 load their network now, which may take long, instead of at the first `go`.
         """
         self._introduced = True
+        self.name = self.name or _UNNAMED
         self._variant_names = {it: uci_name(self._options, it) for it in announced_variants(self._options)}
         self.complaints = tuple(self._options.complaints(self.config))
         self._alarm.cancel(self._kill_silent)

@@ -1,7 +1,8 @@
 """A misbehaving UCI engine; the first argument says how. It knows no chess.
 
 polite      answers every search with the first of the moves given as further arguments, expecting the second
-echoing     the same, and repeats its input on its error output; has options, but no Move Overhead
+nameless    the same, and does not tell its name
+echoing     like polite, and repeats its input on its error output; has options, but no Move Overhead
 levelled    like echoing, with the levels 1320 to 3190 as its only options
 roomy       like polite, with a hash table of 16 MiB or more as its only option
 narrow      the same, of 32 MiB or less
@@ -63,7 +64,8 @@ def main(manner: str, *moves: str) -> None:
         if manner == "mute":
             continue
         if command == "uci":
-            say("id name rude")
+            if manner != "nameless":
+                say("id name rude")
             if manner == "echoing":
                 say("option name Style type combo default Calm var Calm var Very Wild")
                 say("option name UCI_Chess960 type check default false")

@@ -91,6 +91,14 @@ def test_a_score_alone_counts_until_a_variation_comes(lines: list[str], found: S
     assert findings.summary == found
 
 
+def test_an_engine_that_tells_no_name_gets_a_text_in_its_place(start: Start, inbox: Inbox) -> None:
+    """Without one, the chat would take it for an engine that is still starting, and `check` for ours."""
+    engine = start("nameless")
+    engine.search(search(1))
+    best_move(inbox)
+    assert engine.name == "an unnamed engine"
+
+
 def test_options_are_set_after_uciok_and_before_isready(
     start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture
 ) -> None:
