@@ -77,8 +77,10 @@ class Option:
         return number if self.most is None else min(number, self.most)
 
     def setoption(self, value: object) -> str:
-        """Return the line that sets the option; a button has no value."""
-        return f"setoption name {self.name}" + ("" if self.kind is OptionKind.BUTTON else f" value {_text(value)}")
+        """Return the line that sets the option; a button has no value, and a combo is spelt as the engine spells it."""
+        text = _text(value)
+        text = next((choice for choice in self.choices if choice.lower() == text.lower()), text)
+        return f"setoption name {self.name}" + ("" if self.kind is OptionKind.BUTTON else f" value {text}")
 
     @property
     def _range(self) -> str:

@@ -109,7 +109,7 @@ def test_options_are_set_after_uciok_and_before_isready(
     assert heard_by(caplog)[:7] == [
         "uci",
         "setoption name Ponder value true",
-        "setoption name Style value very wild",
+        "setoption name Style value Very Wild",
         "ucinewgame",
         "isready",
         "setoption name UCI_Chess960 value true",

@@ -49,7 +49,7 @@ def options() -> Options:
         ("SyzygyPath", None, "setoption name SyzygyPath value <empty>"),
         ("Contempt", -300, "setoption name Contempt value -300"),
         ("SyzygyPath", "a\nquit", "setoption name SyzygyPath value a quit"),
-        ("Style", "very risky", "setoption name Style value very risky"),
+        ("Style", "very risky", "setoption name Style value Very Risky"),
         ("Clear Hash", None, "setoption name Clear Hash"),
     ],
 )
