@@ -34,6 +34,7 @@ _OURS = ("url", "proxy", "token", "token_file", "state_dir", "log_format", "pgn_
 _OF_THE_SERVICE = ("LICHESSBOT_HEARTBEAT_FILE", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")   # of the real bot
 _TIME_SCALE = "LICHESSBOT_TIME_SCALE"       # the daemon multiplies its waits by it
 _ERROR = re.compile(r"\S+ \S+ (?:ERROR|CRITICAL) |Traceback ")     # at the start of a line
+_REPLACED = re.compile(r"\S+ \S+ WARNING engine\.replaced .*?reason=(.*)")
 _RELOADED = re.compile(r" reload changes=")
 _IN_USE = re.compile(r" engine\.good | reload\.in_use$")
 _REFUSED = re.compile(r" reload\.refused problem=(.*)")
@@ -157,6 +158,10 @@ class Daemon:
     def logged_errors(self) -> list[str]:
         """Return the lines of the log that report errors."""
         return [line for line in self.log_lines() if _ERROR.match(line)]
+
+    def engine_failures(self) -> list[str]:
+        """Return the reason for each time that the bot replaced its engine during a game."""
+        return [found[1].strip('"') for line in self.log_lines() if (found := _REPLACED.match(line))]
 
     def tells_its_token(self) -> bool:
         """Return whether the log contains the token."""

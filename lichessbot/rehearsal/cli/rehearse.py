@@ -310,6 +310,9 @@ class _Rehearsal:
         self._problems += [f"process {pid} was left behind" for pid in daemon.leftovers()]
         self._problems += [f"the daemon logged: {line}" for line in daemon.logged_errors()]
         self._problems += ["the daemon's log contains the token"] if daemon.tells_its_token() else []
+        if failures := daemon.engine_failures():
+            times = f"{len(failures)} time{'s' * (len(failures) != 1)}"
+            say(self._console, f"note: the bot's engine failed {times} during games; the first time: {failures[0]}")
         code = self._conclude(may_be_unfinished=may_be_unfinished)
         if code == EXIT_GOOD:
             shutil.rmtree(folder)

@@ -1,5 +1,6 @@
 """What a rehearsal reads in the log of the bot's process, and how it ends that."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from lichessbot.rehearsal.cli import bot_process, rehearse
 from lichessbot.rehearsal.cli.bot_process import BotTerms, Daemon
+from tests.fakes.rude_engine import POLITE_ENGINE
 from tests.lichessbot.rehearsal.cli.processes import read_until, rehearsed, start
 from tests.patience import until
 from tests.processes import marked
@@ -29,6 +31,16 @@ def test_an_error_is_a_line_of_that_level_whatever_its_text_says(tmp_path: Path,
     daemon = Daemon("http://127.0.0.1:1", "lip_token", BotTerms(1), tmp_path)
     daemon.log_path.write_text(f"{BEGIN} INFO start\n{line}\n")
     assert daemon.logged_errors() == [line] * is_error
+
+
+@pytest.mark.usefixtures("copied_daemon")
+def test_an_engine_that_fails_during_games_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The bot plays on without it, and may even win."""
+    config = tmp_path / "config.yml"
+    config.write_text(f"engine: {{command: [{', '.join(POLITE_ENGINE)}]}}\n")
+    rehearsed("--games", "1", "--config", str(config))
+    told = capsys.readouterr().out
+    assert re.search(r"note: the bot's engine failed \d+ times during games; the first time: 'e2e4' is not legal", told)
 
 
 def test_the_service_manager_does_not_take_the_rehearsed_bot_for_the_real_one(
