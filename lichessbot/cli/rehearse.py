@@ -29,4 +29,10 @@ def rehearse_command(**values: Any) -> int:
     engines = loaded.config.engine, *(profile.engine for profile in loaded.config.profiles)
     may_resign = any(it.draw_or_resign.resign_enabled for it in engines)
     config = every_key(loaded.config) | {"personality": None}  # whose keys it has already
-    return rehearse.run(options, config=config, may_resign=may_resign, slots=loaded.config.challenge.concurrency)
+    return rehearse.run(
+        options,
+        config=config,
+        may_resign=may_resign,
+        slots=loaded.config.challenge.concurrency,
+        is_our_engine=not any(it.command for it in engines),
+    )

@@ -71,12 +71,17 @@ LOG_LINES_SHOWN = 20
 
 
 def run(
-    options: Options, *, config: Mapping[str, object] | None = None, may_resign: bool = False, slots: int | None = None
+    options: Options,
+    *,
+    config: Mapping[str, object] | None = None,
+    may_resign: bool = False,
+    slots: int | None = None,
+    is_our_engine: bool = True,
 ) -> int:
     """Run the rehearsal that the options describe; return the exit code.
 
-    `config` is the operator's, which tells whether the bot `may_resign`, and how many `slots` it has for games at the
-    same time.
+    `config` is the operator's, which tells whether the bot `may_resign`, how many `slots` it has for games at the same
+    time, and whether `is_our_engine` alone plays.
     """
     console = Console()
     refuse_contradictions(options)
@@ -95,7 +100,7 @@ def run(
             port = 0 if options.browser else options.port or 0
             rehearsal = _Rehearsal(server, plan, faults, port, console)
             try:
-                code = rehearsal.run(options, config)
+                code = rehearsal.run(options, config, is_our_engine=is_our_engine)
             finally:
                 has_written = rehearsal.close(options.pgn, options.fault_log)
             return code if has_written else EXIT_BAD
@@ -134,9 +139,11 @@ class _Rehearsal:
         server.guard_with(self._injector.http_faults.serve)
         self._proxy = self._open_proxy(port) if faults.needs_a_proxy else None
         self._person: Person | None = None
+        self._shows_build = True
 
-    def run(self, options: Options, config: Mapping[str, object] | None) -> int:
+    def run(self, options: Options, config: Mapping[str, object] | None, *, is_our_engine: bool) -> int:
         """Do what the options ask for; return the exit code."""
+        self._shows_build = is_our_engine and not options.serve
         if options.serve:
             return self.serve(ends=options.games is not None)
         slots = options.at_once if options.games or not options.browser else 0
@@ -341,7 +348,7 @@ class _Rehearsal:
             if unfinished := match.plan.games - sum(pairing.is_over for pairing in match.pairings):
                 counts.append(f"{unfinished} unfinished")
             games = f"{match.plan.games} game{'s' * (match.plan.games != 1)}"
-            engine = f"; engine: {build_mode()}" if is_our_bot else ""
+            engine = f"; engine: {build_mode()}" if self._shows_build else ""
             say(self._console, f"{games}: {', '.join(counts)}{engine}")
         return EXIT_GOOD if good else EXIT_BAD
 

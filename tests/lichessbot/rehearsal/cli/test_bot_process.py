@@ -41,6 +41,7 @@ def test_an_engine_that_fails_during_games_is_noted(tmp_path: Path, capsys: pyte
     rehearsed("--games", "1", "--config", str(config))
     told = capsys.readouterr().out
     assert re.search(r"note: the bot's engine failed \d+ times during games; the first time: 'e2e4' is not legal", told)
+    assert "engine: " not in told, "as at the end of a rehearsal with ours"
 
 
 def test_the_service_manager_does_not_take_the_rehearsed_bot_for_the_real_one(
