@@ -118,7 +118,8 @@ class DrawResignPolicy:
     def _accepts(self, it: PositionFacts) -> bool:
         if not (it.offered and self._agrees_to_draws(it)):
             return False
-        if self._is_not_won_by_table():
+        if self.rules.offer_draw_for_egtb_zero and self._wdl is not None:
+            # It is not won, as we agree: a draw is the best to hope for. The scores may be from before our mistake.
             return True
         scores_cp = self._latest(it.ply, self.rules.offer_draw_moves)
         if not scores_cp:
@@ -151,10 +152,6 @@ class DrawResignPolicy:
 
     def _is_long_enough(self, it: PositionFacts) -> bool:
         return it.ply // 2 + 1 >= self.rules.offer_draw_min_game_length
-
-    def _is_not_won_by_table(self) -> bool:
-        """Return whether a draw is the best that we can hope for: the scores may be from before our mistake."""
-        return self.rules.offer_draw_for_egtb_zero and self._wdl is not None and self._wdl <= 0
 
     def _may_offer(self, it: PositionFacts) -> bool:
         spaced = it.ply - self._last_offer_ply > _OFFER_SPACING_PLIES
