@@ -34,6 +34,7 @@ from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from tests.lichessbot.lobby_bench import (
     ARENA,
+    AT_ONCE,
     US,
     Hall,
     Outbox,
@@ -59,6 +60,16 @@ def test_a_game_found_in_the_list_takes_no_second_slot(store: Store) -> None:
     games.append(game)
     lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
     assert outbox.sent[-1] == AcceptChallenge("wxyz9876")
+
+
+def test_a_list_without_a_game_that_is_overdue_frees_its_slot(store: Store) -> None:
+    lobby = lobby_of(store, Outbox(), [], timeouts=AT_ONCE)
+    lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
+    lobby.command_answered(CommandDone(AcceptChallenge("wxyz9876")))
+    assert lobby.should_read_playing()
+    assert len(lobby) == 1
+    lobby.playing_listed([], time.monotonic())
+    assert len(lobby) == 0
 
 
 def test_a_waiting_challenge_that_another_program_declines_waits_no_more(store: Store) -> None:

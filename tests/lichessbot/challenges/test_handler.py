@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -16,10 +17,11 @@ from lichessbot.challenges.player_lists import PlayerLists
 from lichessbot.challenges.slots import Slots
 from lichessbot.challenges.snapshot import Snapshot
 from lichessbot.config import Config
+from lichessbot.config.matchmaking import RematchConfig, RematchWith
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.commands import AcceptChallenge, ChallengeAnswer, CommandFailed, DeclineChallenge
 from lichessbot.lichess.enums import DeclineReason
-from lichessbot.lichess.models import ChallengeReceived, GameInfo
+from lichessbot.lichess.models import Challenge, ChallengeReceived, GameInfo
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
@@ -111,6 +113,16 @@ def test_challenges_of_a_bot_count_for_as_long_as_the_key_says(desk: Desk, ago_s
     assert isinstance(desk.outbox.sent[-1], AcceptChallenge) is is_accepted
 
 
+def test_a_rematch_is_accepted_from_those_and_as_often_in_a_row_as_configured(desk: Desk) -> None:
+    desk.config = Config(challenge=config(), rematch=RematchConfig(accept=RematchWith.HUMAN, accepts_in_a_row=1))
+    offers = [("first", None, "game"), ("second", None, "first"), ("third", "BOT", "game"), ("fourth", "BOT", None)]
+    for name, title, rematch_of in offers:
+        challenge = received(name, title=title).challenge.model_copy(update={"rematch_of": rematch_of})
+        desk.answer(received(name).model_copy(update={"challenge": challenge}), time.monotonic())
+    accepted, too_many, by_bot = "challenge.concurrency = 64", "rematch.accepts_in_a_row = 1", "rematch.accept = human"
+    assert [it.rule for it in desk.describe_last()] == [accepted, too_many, by_bot, accepted]
+
+
 def test_a_challenge_of_before_a_reconnection_does_not_wait_as_it_may_have_waited_for_long(desk: Desk) -> None:
     desk.games.append(GAME)
     desk.answer(ChallengeReceived(challenge=WEAK.challenge), time.monotonic())
@@ -130,6 +142,7 @@ def test_an_acceptance_after_a_wait_counts_its_time_from_when_the_challenge_came
     assert isinstance(accepted, AcceptChallenge)
     assert accepted.until == came_at + timeouts.request_patience.total_seconds()
     assert len(desk.slots) == 1
+    assert not desk.has_waiting
 
 
 def test_a_game_that_begins_settles_its_acceptance(desk: Desk) -> None:
@@ -189,6 +202,13 @@ def test_a_decline_that_met_a_rate_limit_is_sent_once_more_if_the_challenge_does
     assert "the challenger was not told: 429" in desk.store.challenges.get("first").because
 
 
+def test_a_decline_that_met_a_quota_is_not_sent_again(desk: Desk) -> None:
+    desk.answer(received("first", days=3), time.monotonic())
+    (declined,) = desk.outbox.sent
+    desk.answer_failed(declined, CommandFailed(declined, RateLimited(LIMITED.pause, LIMITED.text, "bot.vsBot.day")))
+    assert desk.outbox.sent == [declined]
+
+
 def test_a_decline_that_was_not_delivered_is_recorded_as_such(desk: Desk) -> None:
     desk.config = Config(challenge=config(time_controls=["rapid"]))
     desk.answer(WEAK, time.monotonic())
@@ -216,6 +236,15 @@ def test_a_refused_acceptance_frees_its_slot_and_becomes_a_decline(desk: Desk, e
     assert (decided.decision, decided.rule, decided.because) == ("declined", "Lichess", str(error))
 
 
+def test_a_challenge_that_was_settled_meanwhile_is_not_declined(desk: Desk) -> None:
+    desk.answer(WEAK, time.monotonic())
+    error = Refused(400, "The challenge has been canceled.")
+    desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), error))
+    assert len(desk.slots) == 0
+    assert len(desk.outbox.sent) == 1
+    assert desk.describe_last()[-1].because == error.text
+
+
 def test_a_waiting_challenge_that_is_canceled_is_recorded_as_such(desk: Desk) -> None:
     desk.games.append(GAME)
     desk.answer(WEAK, time.monotonic())
@@ -224,12 +253,22 @@ def test_a_waiting_challenge_that_is_canceled_is_recorded_as_such(desk: Desk) ->
     assert (decided.decision, decided.because) == ("canceled", "by the challenger")
 
 
+@pytest.mark.parametrize("settled", [ChallengeHandler.canceled, ChallengeHandler.declined])
+def test_a_challenge_that_is_settled_after_our_acceptance_takes_no_slot(
+    desk: Desk, settled: Callable[[Desk, Challenge], None]
+) -> None:
+    desk.answer(WEAK, time.monotonic())
+    assert len(desk.slots) == 1
+    settled(desk, WEAK.challenge)
+    assert len(desk.slots) == 0
+
+
 def test_a_challenge_that_waited_when_the_process_was_killed_is_described_as_missed(tmp_path: Path) -> None:
     with closing(Store(Database(tmp_path))) as store:
         desk = Desk(store)
         desk.games.append(GAME)
         desk.answer(WEAK, time.monotonic())
-        assert [it.decision for it in desk.describe_last()] == ["waiting"]
+        assert [(it.decision, it.because) for it in desk.describe_last()] == [("waiting", "every slot is taken")]
     with closing(Store(Database(tmp_path))) as store:
         assert [it.decision for it in Desk(store).describe_last()] == ["missed"]
 

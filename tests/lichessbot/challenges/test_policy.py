@@ -210,6 +210,7 @@ def test_a_replayed_challenge_has_no_compat_and_is_accepted() -> None:
         ),
         ({"bullet_requires_increment": True}, {"challenger": BOT, "timeControl": clock(180, 0)}, None, ""),
         ({"human": {"bullet_requires_increment": True}}, BULLET, DeclineReason.TOO_FAST, None),
+        ({"human": {"bullet_requires_increment": True}}, {**BULLET, "timeControl": clock(60, 1)}, None, ""),
         # 180 x 1.33 + 2 x 105 = 449.4 s
         ({"max_estimated_game_duration": 8}, {}, None, ""),
         (
@@ -323,6 +324,7 @@ def test_an_objection_to_bots_is_the_answer_to_every_bot_and_to_no_human() -> No
 def test_bots_leave_the_next_slot_to_a_human_but_correspondence_takes_none() -> None:
     snapshot = Snapshot(Config.model_validate({"challenge": SLOW_ON}), US, humans_first=True)
     assert rule(decide(received(challenger=BOT), snapshot, NO_HISTORY)) == "humans first"
+    assert isinstance(decide(received(), snapshot, NO_HISTORY), Accept)
     assert isinstance(decide(received(challenger=BOT, **DAYS_3), snapshot, NO_HISTORY), Accept)
 
 
