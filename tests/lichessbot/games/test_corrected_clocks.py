@@ -82,6 +82,15 @@ def test_a_move_waits_for_its_pace_only_as_long_as_the_new_clock_allows() -> Non
     assert only(bench.wait(1), SendMove).move == "f1e1"
 
 
+def test_time_that_the_opponent_gives_prolongs_no_pause() -> None:
+    bench = Bench(fake_think_time=True)
+    moves = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7"
+    bench.find(bench.full(moves, time_ms=60_000), "f1e1")
+    due_at = bench.game.wake_at
+    reconnect(bench, moves, time_ms=75_000)
+    assert bench.game.wake_at == due_at
+
+
 def test_a_pause_that_lichess_asks_for_loses_no_game_by_the_new_clock() -> None:
     bench = Bench()
     sent = only(bench.find(bench.full(MOVES, time_ms=60_000), "g1f3"), SendMove)

@@ -95,6 +95,7 @@ def test_no_move_waits_for_an_engine_that_hung_twice_until_it_answers() -> None:
     running(bench)
     only(bench.wait_until_due(), StopSearch)
     assert isinstance(bench.wait_until_due()[1], StartSearch)
+    assert bench.game.search.due_at - bench.now < 60 / 20, "another has to start"
     bench.hear(EngineReady(GAME))
     began = bench.now
     only(bench.wait_until_due(), StopSearch)
@@ -205,8 +206,10 @@ def test_a_first_engine_that_starts_slowly_is_not_killed_before_the_first_move()
     only(bench.hear(BestMove(GAME, fallback.search_id, "e2e4")), SendMove)
 
 
-def test_without_a_clock_a_move_waits_until_the_engine_has_loaded_its_network() -> None:
+@pytest.mark.parametrize("hangs", [0, 2])
+def test_without_a_clock_a_move_waits_until_the_engine_has_loaded_its_network(hangs: int) -> None:
     bench = Bench(ready=False, timed=False)
+    bench.game.search._hangs = hangs
     think = only(bench.full("e2e4 e7e5", time_ms=2**31 - 1), StartSearch)
     assert bench.wait(80) == []
     assert bench.hear(EngineReady(GAME)) == []
@@ -279,7 +282,9 @@ def test_an_engine_that_comes_back_moves() -> None:
     bench = Bench(days=3)
     think = only(bench.full("e2e4 e7e5", time_ms=3 * DAY_MS), StartSearch)
     only(bench.die(bench.restart(think)), KillEngine)
-    assert bench.full("e2e4 e7e5", time_ms=3 * DAY_MS) == [], "a visit in between changes nothing"
+    due_at = bench.game.search.due_at
+    assert bench.full("e2e4 e7e5", time_ms=3 * DAY_MS) == []
+    assert bench.game.search.due_at == due_at, "another connection changes nothing"
     later = only(bench.wait_until_due(), StartSearch)
     only(bench.hear(BestMove(GAME, later.search.search_id, "g1f3")), SendMove)
     bench.now += 3600

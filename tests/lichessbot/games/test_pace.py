@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.facade import Board
-from lichessbot.games.pace import doubt, human_factor, human_s
+from lichessbot.config import Config
+from lichessbot.games.pace import Pace, doubt, human_factor, human_s
 from lichessbot.games.time_budget import GameClock
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameState
@@ -125,6 +126,13 @@ def test_nobody_waits_in_the_last_seconds_or_without_a_clock() -> None:
     assert human_s(clock(10_800, running=False), 2.8, 10_800, Random(1)) <= 3.0
 
 
+def test_time_trouble_begins_earlier_in_a_longer_game() -> None:
+    board, found = Board(), answer(*((depth, "e2e4", 0) for depth in (1, 2, 3)))
+    for initial_s, waits in ((60.0, True), (300.0, True), (600.0, False), (None, True)):
+        pause_s = Pace(Config(humanlike_time=True), GAME).pause_s(board, "e2e4", found, clock(60), initial_s, NOW)
+        assert (pause_s > 0.0) is waits
+
+
 # What makes a move hard
 
 
@@ -151,8 +159,10 @@ def test_doubt_grows_with_changes_falls_and_rivals() -> None:
     assert doubt(answer(*changed)) == pytest.approx(0.45)
     assert doubt(answer(*fell)) == pytest.approx(0.75)
     assert doubt(answer(*fell, (9, "d2d4", -200))) == 1.0
+    assert doubt(answer(*((depth, "e2e4", 60 * (depth % 2)) for depth in range(1, 9)))) == 0.0, "odd depths score more"
     lines = tuple(iteration(6, move, score) for move, score in (("e2e4", 30), ("d2d4", 20), ("g1f3", 5)))
     assert doubt(answer(*calm, lines=lines)) == pytest.approx(0.15)
+    assert doubt(answer(*calm, lines=(iteration(6, "e2e4", None), iteration(6, "d2d4", 20)))) == 0.0, "mate"
 
 
 def test_what_is_known_forced_or_taken_back_goes_quickly() -> None:
@@ -161,6 +171,8 @@ def test_what_is_known_forced_or_taken_back_goes_quickly() -> None:
     for move in moves.split():
         board.push(move)
     easy = human_factor(board, "d1d2", answer(*((depth, "d1d2", 0) for depth in (1, 2, 3))))
+    elsewhere = answer(*((depth, "e3h6", 0) for depth in (1, 2, 3)))
+    assert human_factor(board, "e3h6", elsewhere) == easy, "a capture on another square"
     assert human_factor(board, "d3e4", answer((1, "d3e4", 0))) == pytest.approx(easy / 2)
     assert human_factor(board, "d1d2", SourceAnswer(GAME, 1, ("d1d2",), "own_book")) < easy
     assert human_factor(board, "d1d2", answer()) < easy

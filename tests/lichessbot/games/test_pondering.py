@@ -10,8 +10,8 @@ from lichessbot.games.actions import (
     StartSearch,
     StopSearch,
 )
-from lichessbot.lichess.commands import SendMove
-from lichessbot.uci.search import BestMove, EngineDied, Search
+from lichessbot.lichess.commands import Resign, SendMove
+from lichessbot.uci.search import BestMove, EngineDied, Search, SearchInfo
 from tests.lichessbot.games.bench import GAME, Bench, advice, consulting, only
 
 
@@ -32,12 +32,27 @@ def test_the_engine_ponders_on_the_expected_reply() -> None:
     assert bench.state("e2e4") == [], "our own move is no news"
 
 
+def test_an_engine_that_failed_at_another_search_still_ponders() -> None:
+    bench = Bench()
+    again = bench.restart(only(bench.full(), StartSearch))
+    _, supposed = bench.hear(BestMove(GAME, again.search.search_id, "e2e4", ponder="e7e5"))
+    assert supposed.search.limits.ponder
+
+
 def test_a_ponder_hit_goes_on_as_the_search_for_our_move() -> None:
     bench = Bench()
     search = pondering(bench).search
     bench.state("e2e4")
     assert bench.state("e2e4 e7e5") == [PonderHit(search.search_id)]
+    assert bench.wait(1) == []
     assert only(bench.hear(BestMove(GAME, search.search_id, "g1f3")), SendMove).move == "g1f3"
+
+
+def test_after_resigning_nothing_is_pondered() -> None:
+    bench, lost = Bench(engine={"draw_or_resign": {"resign_enabled": True, "resign_moves": 2}}), "cp -5000"
+    bench.find(bench.full(), "e2e4", lost)
+    think = only(bench.state("e2e4 c7c5"), StartSearch)
+    only(bench.hear(BestMove(GAME, think.search.search_id, "g1f3", SearchInfo(score=lost), ponder="b8c6")), Resign)
 
 
 def test_another_reply_starts_a_new_search() -> None:

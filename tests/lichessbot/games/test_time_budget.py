@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.facade import Board, Limits, longest_think_s
 from lichessbot.config import EngineConfig
-from lichessbot.games.time_budget import GameClock, longest_unread_s, with_known_clocks
+from lichessbot.games.time_budget import GameClock, MoveTimes, longest_unread_s, with_known_clocks
 from lichessbot.lichess.enums import Colour, GameStatus
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.timeouts import Timeouts
@@ -130,11 +130,18 @@ def test_the_think_limit_covers_a_start_while_no_clock_runs() -> None:
     assert patience_s > TIMEOUTS.engine_handshake.total_seconds()
 
 
+def test_an_engine_that_hung_gets_less_of_a_clock_that_runs() -> None:
+    assert clock(60_000, increment_ms=2000).limit_after_a_hang_s(30.0, NOW) == 60 / 8 + 2
+    assert clock(60_000).limit_after_a_hang_s(5.0, NOW) == 5.0
+    assert clock(60_000, running=False).limit_after_a_hang_s(25.0, NOW) == 25.0
+
+
 def test_a_first_move_in_an_arena_is_found_before_lichess_ends_the_game() -> None:
     reading = replace(clock(60_000, running=False), in_arena=True)
     for waited_s, left_s in ((0.0, 8.0), (6.0, 2.0), (9.0, 0.0)):  # the engine has started meanwhile
         now = NOW + waited_s
         assert reading.think_limit_s(EngineConfig(command=("lc0",)), reading.limits(ENGINE, now), START, now) == left_s
+        assert reading.start_limit_s(left_s, now, first=True) == left_s
     running = replace(clock(60_000), in_arena=True)
     assert running.think_limit_s(EngineConfig(command=("lc0",)), running.limits(ENGINE, NOW), START, NOW) == 30
 
@@ -303,11 +310,14 @@ def test_an_unknown_clock_of_a_very_short_game_is_taken_for_a_second() -> None:
     assert (state.wtime, state.btime) == (1_000, 1_000)
 
 
-def test_one_zero_clock_of_a_new_connection_is_not_believed_and_the_other_is() -> None:
+@pytest.mark.parametrize(("told", "clocks"), [("btime", (50_000, 33_000)), ("wtime", (33_000, 90_000))])
+def test_one_zero_clock_of_a_new_connection_is_not_believed_and_the_other_is(
+    told: str, clocks: tuple[int, int]
+) -> None:
     game = full({"initial": 60_000, "increment": 0}, 60_000)
-    state = zeros("e2e4 e7e5").model_copy(update={"btime": 33_000})
+    state = zeros("e2e4 e7e5").model_copy(update={told: 33_000})
     believed = with_known_clocks(game, state, clock(50_000, running=False), NOW)
-    assert (believed.wtime, believed.btime) == (50_000, 33_000)
+    assert (believed.wtime, believed.btime) == clocks
 
 
 def test_clocks_of_a_new_connection_that_are_not_zero_are_believed() -> None:
@@ -413,6 +423,12 @@ def test_a_game_by_days_is_no_timed_game_but_its_time_ends() -> None:
     arena = timed.model_copy(update={"tournament_id": "abcd1234"})
     for it in (timed, arena):
         assert GameClock.read(it, it.state, Colour.WHITE, "white", NOW, TIMEOUTS).in_arena is (it is arena)
+
+
+def test_the_steps_of_a_move_are_told_unless_a_line_was_read_meanwhile() -> None:
+    times = MoveTimes(line_read_at=10.0, decided_at=10.5, told_at=11.0, search_s=2.0, pause_s=0.5)
+    assert times.until(14.0) == {"reaction_ms": 1500.0, "decide_ms": 500.0, "tell_ms": 500.0, "send_ms": 500.0}
+    assert replace(times, line_read_at=10.75).until(14.0) == {"reaction_ms": 750.0}
 
 
 def test_an_engine_is_started_while_the_clock_affords_it() -> None:
