@@ -168,6 +168,13 @@ def test_an_acknowledged_move_is_not_sent_again_by_a_reconnection() -> None:
     assert bench.full("e2e4") == []
 
 
+def test_a_move_without_an_answer_is_repeated_while_the_stream_is_lost_too() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.hear(StreamLost(GAME, "reset", timedelta(seconds=4)))
+    assert bench.hear(CommandFailed(sent, UNREACHABLE)) == [sent]
+
+
 @pytest.mark.parametrize("outcome", ["acknowledged", "not answered", "refused"])
 def test_a_move_that_may_be_lost_does_not_reopen_a_stream_that_waits_after_a_429(outcome: str) -> None:
     bench = Bench()
@@ -251,6 +258,11 @@ def test_search_time_counts_towards_fake_thinking() -> None:
     think = only(bench.full(TEN_PLIES), StartSearch)
     bench.now += 1.6
     only(bench.hear(BestMove(GAME, think.search.search_id, "f1e1")), SendMove)
+
+
+def test_without_the_key_no_thinking_is_faked() -> None:
+    bench = Bench()
+    only(bench.find(bench.full(TEN_PLIES), "f1e1"), SendMove)
 
 
 def test_fake_thinking_does_not_delay_the_opening() -> None:

@@ -308,6 +308,14 @@ def test_waiting_starts_when_the_opponents_turn_starts_not_at_each_line() -> Non
     only(bench.wait(10), Abort)
 
 
+def test_a_game_whose_state_is_being_read_again_is_not_aborted() -> None:
+    """The opponent may have moved."""
+    bench = Bench(white=False)
+    bench.full()
+    only(bench.state("e2e5"), ReopenStream)
+    assert not any(isinstance(action, Abort) for action in bench.wait(60))
+
+
 def test_an_abort_that_fails_is_tried_again() -> None:
     bench = Bench(white=False)
     bench.full()
@@ -412,7 +420,6 @@ def test_rejoining_discards_searches_in_flight() -> None:
     bench = by_days()
     first = only(bench.full("e2e4 e7e5"), StartSearch).search
     bench.game.join(bench.now)
-    assert bench.game.idle_since is None
     assert not bench.game.search.engine_wanted
     second = only(bench.full("e2e4 e7e5"), StartSearch).search
     assert bench.hear(BestMove(GAME, first.search_id, "g1f3")) == []
@@ -420,6 +427,8 @@ def test_rejoining_discards_searches_in_flight() -> None:
     bench.game.join(bench.now)
     assert bench.full("e2e4 e7e5 g1f3") == []
     assert bench.game.idle_since == bench.now
+    bench.game.join(bench.now)
+    assert bench.game.idle_since is None, "the opponent may have moved meanwhile"
 
 
 def test_a_late_line_of_the_stream_before_leads_to_no_move() -> None:

@@ -91,6 +91,14 @@ def test_a_paced_move_is_sent_if_the_granted_takeback_had_no_effect() -> None:
     assert bench.full("e2e4 e7e5") == [SendMove(GAME, 3, "g1f3")]
 
 
+def test_a_paced_move_is_not_sent_while_a_granted_takeback_has_no_answer() -> None:
+    bench = Bench(max_takebacks_accepted=1, humanlike_time=True)
+    bench.find(bench.full("e2e4 e7e5"), "g1f3")
+    bench.state("e2e4 e7e5", "btakeback")
+    (reopen,) = bench.wait(20)
+    assert isinstance(reopen, ReopenStream)
+
+
 def test_a_denied_takeback_leaves_a_paced_move_as_it_was() -> None:
     bench = Bench(humanlike_time=True)
     bench.find(bench.full("e2e4 e7e5"), "g1f3")

@@ -114,6 +114,13 @@ def test_a_silent_opponent_makes_us_request_the_list() -> None:
     assert bench.list_requested_after(0.1)
 
 
+def test_a_list_that_comes_on_our_turn_leads_to_no_other() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5", time_ms=80_000)
+    assert bench.standing(our_turn=True) == []
+    assert not bench.list_requested_after(60)
+
+
 def test_the_stream_is_read_again_while_no_list_comes() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5 g1f3", time_ms=80_000)
@@ -156,6 +163,15 @@ def test_a_stream_that_opens_without_the_state_is_opened_again() -> None:
     bench.hear(StreamOpened(GAME))
     bench.full()
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(20))
+
+
+def test_a_late_line_of_the_connection_before_is_not_taken_for_the_first_state() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3")
+    bench.hear(StreamLost(GAME, "reset", timedelta()))
+    bench.hear(StreamOpened(GAME))
+    assert bench.state("e2e4 e7e5 g1f3") == []
+    only(bench.wait(5), ReopenStream)
 
 
 def test_a_move_refused_before_the_first_line_has_the_stream_opened_again() -> None:
@@ -236,6 +252,17 @@ def test_a_pause_longer_than_the_clock_affords_is_cut_short(
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(waited_s))
     if reopened_s is not None:
         assert any(isinstance(action, ReopenStream) for action in bench.wait(0.2))
+
+
+def test_a_stream_that_opens_during_a_pause_is_not_opened_again_at_its_end() -> None:
+    bench = Bench()
+    bench.full("e2e4 e7e5 g1f3", time_ms=20_000)
+    bench.hear(StreamLost(GAME, "429", timedelta(seconds=60), as_asked=True))
+    bench.wait(5)
+    bench.hear(StreamOpened(GAME))
+    bench.full("e2e4 e7e5 g1f3", time_ms=15_000)
+    bench.standing(our_turn=False)
+    assert bench.wait(6) == []
 
 
 def done_in(bench: Bench, seconds: float) -> list[tuple[float, Action]]:
