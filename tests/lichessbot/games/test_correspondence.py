@@ -130,6 +130,9 @@ def test_a_game_that_ended_and_cannot_be_read_is_not_tried_at_once_after_each_li
     correspondence.revisit_all_but({"sound"}, 40.0)
     assert order(correspondence, 50.0) == ["sound"]
     assert order(correspondence, 330.0) == ["sound", "over"]
+    correspondence.put_back("over", 340.0)
+    correspondence.revisit_all_but({"sound"}, 350.0)
+    assert order(correspondence, 350.0) == ["over", "sound"], "its state was read: it had not ended"
 
 
 def test_a_game_that_is_over_is_forgotten(correspondence: CorrespondenceGames) -> None:

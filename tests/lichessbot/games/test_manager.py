@@ -170,6 +170,15 @@ def test_a_join_counts_all_games_in_progress_also_correspondence_games(
     assert [it.partition(" games=")[2] for it in caplog.messages if it.startswith("game.join")] == ["1", "2", "3"]
 
 
+def test_a_correspondence_game_that_is_announced_again_is_visited_only_in_our_turn(
+    manager: GameManager,
+) -> None:
+    """A new event stream announces all games."""
+    manager.compare([NOT_OUR_TURN], time.monotonic(), context())
+    manager.join(NOT_OUR_TURN, context())
+    assert manager._correspondence.next(time.monotonic(), ()) is None
+
+
 @pytest.mark.parametrize(("listed", "theirs", "may_lack_turns"), [(49, 0, False), (50, 0, True), (50, 1, False)])
 def test_only_a_full_list_that_may_lack_turns_of_ours_is_read_again_at_once(
     manager: GameManager, inbox: Inbox, monkeypatch: pytest.MonkeyPatch, listed: int, theirs: int, *,
@@ -245,11 +254,14 @@ def test_whose_turn_it_is_is_asked_at_every_check_in(
     assert asked == [0, 1, 1, 2]
 
 
-@pytest.mark.parametrize(("visited_for_s", "suspended"), [(850.0, []), (950.0, ["game0001"])])
-def test_a_visit_lasts_as_long_as_the_engine_of_the_game_may_think(
-    manager: GameManager, monkeypatch: pytest.MonkeyPatch, visited_for_s: float, suspended: list[str]
+@pytest.mark.parametrize(
+    ("visited_for_s", "others", "suspended"),
+    [(850.0, ["game0002"], []), (950.0, ["game0002"], ["game0001"]), (950.0, [], [])],
+)
+def test_a_visit_lasts_as_long_as_the_engine_of_the_game_may_think_or_no_other_game_waits(
+    manager: GameManager, monkeypatch: pytest.MonkeyPatch, visited_for_s: float, others: list[str], suspended: list[str]
 ) -> None:
-    """A profile gives it ten minutes for a move, while another game waits."""
+    """A profile gives it ten minutes for a move."""
     gone: list[str] = []
 
     def start(info: GameInfo) -> None:
@@ -260,7 +272,7 @@ def test_a_visit_lasts_as_long_as_the_engine_of_the_game_may_think(
         )  # fmt: skip
 
     monkeypatch.setattr(manager, "_start_session", start)
-    games = [OUR_TURN.model_copy(update={"game_id": name}) for name in ("game0001", "game0002")]
+    games = [OUR_TURN.model_copy(update={"game_id": name}) for name in ("game0001", *others)]
     manager.compare(games, time.monotonic(), context())
     manager.tick()
     assert list(manager._sessions) == ["game0001"]

@@ -131,14 +131,18 @@ def test_the_games_of_another_account_are_not_joined(folder: Path) -> None:
         assert later.left_over == []
 
 
-def test_the_log_counts_the_games_of_another_account(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_games_of_another_account_are_closed_and_counted_in_the_log(
+    folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It counted only the games that were joined, mostly none, as Lichess names the account first."""
     with closing(Store(Database(folder))) as store:
         store.note_game("third", "Karl", has_clock=False)
     with closing(Store(Database(folder))) as store:
-        outbox, games = Outbox(), GameManager(SimpleQueue(), TIMEOUTS)
+        outbox, games, closed = Outbox(), GameManager(SimpleQueue(), TIMEOUTS), list[bool]()
+        monkeypatch.setattr(games, "close", lambda: closed.append(True))
         reconciler = Reconciler(games, lobby_of(store, outbox, []), outbox, store, URL, TIMEOUTS)  # type: ignore[arg-type]
         reconciler.introduce(Account(id="other", username="Other", title="BOT"))
+    assert closed == [True]
     assert "account.changed was=testbot games_left=3" in caplog.text
 
 
@@ -218,11 +222,11 @@ def test_a_failed_request_is_not_repeated_at_once_for_want_of_events(schedule: L
     assert schedule.wake_at >= NOW + 15 + HEARTBEAT_S + SPACING_S
 
 
-def pauses(error: ApiError) -> list[float]:
-    """Return the pauses after requests that all fail so."""
+def pauses(*errors: ApiError | None) -> list[float]:
+    """Return the pauses after requests that end so."""
     schedule, now, found = ListSchedule(TIMEOUTS), NOW, []
     schedule.want(now)
-    for _ in range(12):
+    for error in errors:
         assert schedule.begin(now)
         schedule.done(now, error)
         found.append(schedule.wake_at - now)
@@ -231,14 +235,16 @@ def pauses(error: ApiError) -> list[float]:
 
 
 def test_the_longer_the_list_does_not_come_the_rarer_it_is_requested() -> None:
-    found = pauses(Unreachable("gone"))
+    failures = [Unreachable("gone")] * 12
+    found = pauses(*failures)
     assert found[0] == SPACING_S
     assert HEARTBEAT_S / 2 <= found[-1] <= HEARTBEAT_S
+    assert pauses(*failures, None, failures[0])[-1] == SPACING_S, "one came in between"
     assert pauses(Refused(403, "<html>", certain=False))[0] == SPACING_S
 
 
 def test_a_refused_list_is_requested_as_rarely_as_when_nothing_is_wrong() -> None:
-    assert set(pauses(Refused(403, "Missing scope"))) == {HEARTBEAT_S}
+    assert set(pauses(*[Refused(403, "Missing scope")] * 12)) == {HEARTBEAT_S}
 
 
 def test_the_list_is_requested_regularly(schedule: ListSchedule) -> None:
@@ -282,6 +288,7 @@ def test_a_slot_whose_game_is_gone_is_free_at_last_though_no_list_comes(
         assert len(lobby) == 1
         reconciler.list_failed(error)
         assert len(lobby) == starting
+        assert reconciler.wake_at is not None, "another list is requested"
 
 
 @pytest.mark.parametrize(("has_events", "pause_s"), [(True, HEARTBEAT_S), (False, WITHOUT_EVENTS_S)])

@@ -22,7 +22,7 @@ from lichessbot.games.recording.archive import GameArchive
 from lichessbot.games.session import GameSession
 from lichessbot.games.time_budget import MoveOverhead
 from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadChat, Say, SendMove
-from lichessbot.lichess.enums import ChatRoom, Speed
+from lichessbot.lichess.enums import ChatRoom, Colour, Speed
 from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.lichess.outbox import Outbox
 from lichessbot.lichess.streams import StreamEvent, StreamLost
@@ -103,7 +103,7 @@ def test_a_plain_move_does_not_wait_for_a_record_that_a_disk_does_not_take(sessi
     assert context.outbox.awaited == [written, None, written]
 
 
-def test_a_configured_pause_is_no_part_of_our_reaction(
+def test_neither_the_search_nor_a_configured_pause_is_part_of_our_reaction(
     session: GameSession, context: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     now = [1000.0]
@@ -111,8 +111,8 @@ def test_a_configured_pause_is_no_part_of_our_reaction(
     session._game._pace = Pace(Config(humanlike_time=True), GAME)
     opening = state("e2e4 e7e5", time_ms=600_000)
     opened(session, black=False, now=now[0], clock={"initial": 600_000, "increment": 0}, state=opening)
-    now[0] += 0.020
-    answer(session, "g1f3", SearchInfo(depth=3))
+    now[0] += 0.030
+    session.handle(BestMove(GAME, asked(session), "g1f3", SearchInfo(depth=3), took_s=0.010))
     pause_s = session._game.pause_s
     assert not context.outbox.sent
     assert pause_s > 0.3
@@ -192,11 +192,28 @@ def test_a_correspondence_engine_is_ended_after_each_move_and_its_successor_gets
     monkeypatch.setattr(session._engine, "end", lambda: ended.append(True))
     session.info = session.info.model_copy(update={"speed": Speed.CORRESPONDENCE})
     opened(session, black=False, clock=None, daysPerTurn=2)
+    assert not ended, "it searches"
     answer(session, "e2e4", SearchInfo(depth=3))
     assert not session._game.search.engine_wanted
     assert ended
     move_shown(session, "e2e4 e7e5")
     assert session._game.search._pending.stage is Stage.STARTING
+
+
+def test_the_engine_of_a_game_with_a_clock_is_neither_started_while_it_searches_nor_ended_by_a_move(
+    session: GameSession,
+) -> None:
+    opened(session, black=False)
+    session._engine.start = session._engine.end = pytest.fail
+    session._start_engine()
+    answer(session, "e2e4", SearchInfo(depth=3))
+
+
+def test_a_move_that_variety_prefers_is_sent(session: GameSession, context: Any) -> None:
+    context.opening_variety.choose_move = lambda answer: replace(answer, move="d2d4")
+    opened(session, black=False)
+    answer(session, "e2e4", SearchInfo(depth=3))
+    assert [it.move for it in context.outbox.sent] == ["d2d4"]
 
 
 def test_a_chat_that_cannot_be_read_costs_nothing(
@@ -255,6 +272,9 @@ def test_a_game_is_described_as_it_was_announced_until_its_state_comes(session: 
     assert (it.variant, it.speed, it.rated, it.time_control) == ("chess960", "rapid", True, "")
     assert {it.white.name, it.black.name} == {"BOT X"}, "our side is known from its state"
     assert (it.to_move, it.clock_runs, it.stream) == (None, False, None)
+    session._game.colour = Colour.BLACK
+    it = session.describe(time.monotonic())
+    assert (it.white.name, it.black.name) == ("BOT X", "testbot"), "or from its announcement"
 
 
 @pytest.mark.parametrize("black", [False, True])
