@@ -107,8 +107,7 @@ class Game:
 
     @engine.setter
     def engine(self, engine: EngineConfig) -> None:
-        if engine != self.search.engine:
-            self.search.engine_is_gone()
+        self.search.engine_is_gone()
         self.search.engine = engine
         self._draw_resign.rules = engine.draw_or_resign
 
