@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from lichessbot.games.draw_resign import Decision, DrawResignPolicy, PositionFacts
+from lichessbot.lichess.commands import SendMove
+from tests.lichessbot.games.bench import advice, consulting, only
 from tests.lichessbot.games.test_draw_resign import LEVEL, LOST, OFFERED, QUIET, WORSE, decided, rules
 
 WON, NOT_LOST = pytest.mark.parametrize("wdl", [1, 2]), pytest.mark.parametrize("wdl", [-1, 0, 1, 2])
@@ -91,6 +93,11 @@ def test_scores_from_before_the_opponents_mistake_resign_nothing(wdl: int) -> No
     policy.forget_from(QUIET.ply + 2)
     policy.note_score(QUIET.ply + 2, "cp -1200")
     assert policy.decide(replace(QUIET, ply=QUIET.ply + 2)) is Decision.PLAY_ON
+
+
+def test_a_result_whose_moves_are_illegal_does_not_count() -> None:
+    bench, consult = consulting(engine={"draw_or_resign": {"resign_enabled": True}})
+    only(bench.find(bench.hear(advice(consult, "e7e5", wdl=-2)), "e2e4"), SendMove)
 
 
 def test_scores_that_a_tablebase_does_not_refute_still_count() -> None:

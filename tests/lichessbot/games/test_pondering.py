@@ -130,6 +130,7 @@ def test_the_only_legal_move_ends_a_missed_ponder_search() -> None:
     stop, sent = bench.state("a1b1 h3a3")
     assert stop == StopSearch()
     assert sent == SendMove(GAME, 3, "b1c2")
+    assert bench.game.chosen_among_several.move == "a1b1"
 
 
 def test_a_late_move_turns_the_hit_into_a_new_search() -> None:

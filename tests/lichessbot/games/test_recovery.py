@@ -22,7 +22,7 @@ from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, ReadPlay
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
-from tests.lichessbot.lobby_bench import Outbox, challenged, lobby_of
+from tests.lichessbot.lobby_bench import AT_ONCE, Outbox, challenged, lobby_of
 
 # Records
 
@@ -289,6 +289,20 @@ def test_a_slot_whose_game_is_gone_is_free_at_last_though_no_list_comes(
         reconciler.list_failed(error)
         assert len(lobby) == starting
         assert reconciler.wake_at is not None, "another list is requested"
+
+
+def test_a_slot_whose_game_did_not_begin_in_time_is_free_after_a_list_without_it(tmp_path: Path) -> None:
+    outbox, context = Outbox(), cast(GameContext, SimpleNamespace(config=Config()))
+    with closing(Store(Database(tmp_path))) as store:
+        games, lobby = GameManager(SimpleQueue(), AT_ONCE), lobby_of(store, outbox, [], timeouts=AT_ONCE)
+        reconciler = Reconciler(games, lobby, outbox, store, URL, AT_ONCE)  # type: ignore[arg-type]
+        lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
+        lobby.command_answered(CommandFailed(AcceptChallenge("wxyz9876"), Refused(404, "Not found")))
+        reconciler.tick(context, has_events=True)
+        assert outbox.sent[-1] == ReadPlaying()
+        assert len(lobby) == 1
+        reconciler.compare([], time.monotonic(), context)
+        assert len(lobby) == 0
 
 
 @pytest.mark.parametrize(("has_events", "pause_s"), [(True, HEARTBEAT_S), (False, WITHOUT_EVENTS_S)])

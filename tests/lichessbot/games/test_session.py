@@ -351,6 +351,7 @@ def test_a_move_that_the_daemon_found_itself_has_one_source_everywhere(
     while not context.inbox.empty():
         session.handle(context.inbox.get_nowait())
     assert sources_told(session, "e2e4") == ["fallback"] * 3
+    assert context.counters.counted.moves_without_engine == 1
 
 
 def test_a_move_in_place_of_one_that_the_engine_was_not_to_choose_has_one_source_everywhere(
