@@ -100,6 +100,13 @@ def test_a_game_in_which_no_move_succeeded_is_tried_again_later(correspondence: 
     assert order(correspondence, 300.0) == ["b"]
 
 
+def test_the_time_left_still_counts_at_the_next_try(correspondence: CorrespondenceGames) -> None:
+    correspondence.note(game("a", seconds_left=500), 10.0)
+    correspondence.note(game("b", seconds_left=1000), 10.0)
+    correspondence.put_back("a", 20.0, not_before=120.0)
+    assert order(correspondence, 120.0) == ["a", "b"]
+
+
 @pytest.mark.parametrize("seconds_left", [86400, 600, None])
 def test_games_in_which_no_move_ever_succeeds_do_not_starve_the_others(
     correspondence: CorrespondenceGames, seconds_left: int | None

@@ -175,6 +175,14 @@ def test_a_move_without_an_answer_is_repeated_while_the_stream_is_lost_too() -> 
     assert bench.hear(CommandFailed(sent, UNREACHABLE)) == [sent]
 
 
+def test_a_failure_told_after_the_game_was_joined_again_sends_nothing_before_it_is_read() -> None:
+    bench = Bench()
+    sent = bench.owing()
+    bench.game.join(bench.now)
+    assert bench.hear(CommandFailed(sent, UNREACHABLE)) == []
+    assert bench.full() == [sent]
+
+
 @pytest.mark.parametrize("outcome", ["acknowledged", "not answered", "refused"])
 def test_a_move_that_may_be_lost_does_not_reopen_a_stream_that_waits_after_a_429(outcome: str) -> None:
     bench = Bench()

@@ -264,7 +264,7 @@ def test_after_the_end_nothing_is_done() -> None:
 
 
 def test_a_game_of_others_is_left() -> None:
-    bench = Bench()
+    bench = Bench(announced=Colour.WHITE)
     bench._full["white"] = {"id": "stranger"}
     over = only(bench.full(), GameOver)
     assert not over.told

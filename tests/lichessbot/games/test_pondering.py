@@ -20,7 +20,7 @@ def pondering(bench: Bench, reply: str | None = "e7e5") -> StartSearch:
     think = only(bench.full(), StartSearch)
     sent, supposed = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", ponder=reply))
     assert isinstance(sent, SendMove)
-    assert supposed.search.search_id != think.search.search_id
+    assert supposed.search.search_id > think.search.search_id
     return supposed
 
 
@@ -34,6 +34,7 @@ def test_the_engine_ponders_on_the_expected_reply() -> None:
 
 def test_an_engine_that_failed_at_another_search_still_ponders() -> None:
     bench = Bench()
+    assert bench.hear(EngineDied(GAME, None, "crashed")) == [], "while it started"
     again = bench.restart(only(bench.full(), StartSearch))
     _, supposed = bench.hear(BestMove(GAME, again.search.search_id, "e2e4", ponder="e7e5"))
     assert supposed.search.limits.ponder

@@ -50,6 +50,16 @@ def test_a_game_whose_stream_is_always_refused_is_left() -> None:
     assert not only(bench.standing(our_turn=True), GameOver).told
 
 
+def test_refusals_before_and_after_a_state_was_read_are_not_in_a_row() -> None:
+    bench = Bench()
+    for _ in range(7):
+        bench.hear(StreamRefused(GAME, 400, "odd"))
+    bench.hear(StreamOpened(GAME))
+    bench.full()
+    only(bench.hear(StreamRefused(GAME, 400, "odd")), PlayingWanted)
+    assert bench.standing(our_turn=True) == []
+
+
 def test_a_game_that_an_incomplete_list_lacks_is_left_only_if_its_stream_is_always_refused() -> None:
     """Lichess deletes a correspondence game that nobody began, without telling."""
     bench = Bench(announced=Colour.WHITE)
@@ -117,6 +127,7 @@ def test_a_silent_opponent_makes_us_request_the_list() -> None:
 def test_a_list_that_comes_on_our_turn_leads_to_no_other() -> None:
     bench = Bench()
     bench.full("e2e4 e7e5", time_ms=80_000)
+    bench.now += 1
     assert bench.standing(our_turn=True) == []
     assert not bench.list_requested_after(60)
 
@@ -201,6 +212,9 @@ def test_a_stream_that_does_not_open_is_replaced_after_a_doubling_wait(
     bench.hear(StreamOpened(GAME))
     bench.full("e2e4", time_ms=time_ms)
     assert not any(isinstance(action, ReopenStream) for action in bench.wait(patience_s))
+    bench.full("e2e4", time_ms=time_ms)
+    bench.hear(StreamLost(GAME, "reset", timedelta()))
+    assert reports_a_hang(bench.wait(patience_s)), "the site was reached meanwhile"
 
 
 def test_a_site_that_opens_slowly_is_reached_before_the_clock_is_gone() -> None:
