@@ -105,8 +105,11 @@ def test_an_arena_that_was_left_during_a_game_stays_left_after_a_restart(tmp_pat
         assert lobby.describe().tournaments == ()
 
 
-def test_an_arena_is_asked_for_a_game_only_while_a_slot_is_free(store: Store) -> None:
-    config = Config.model_validate({"challenge": {"concurrency": 1}, "tournaments": [{"id": ARENA}]})
+@pytest.mark.parametrize("reserved", [0, 1])
+def test_an_arena_is_asked_for_a_game_only_while_a_slot_is_free(store: Store, reserved: int) -> None:
+    """A slot that is reserved for humans serves too."""
+    challenge = {"concurrency": 1, "games_reserved_for_humans": reserved}
+    config = Config.model_validate({"challenge": challenge, "tournaments": [{"id": ARENA}]})
     games, outbox = [game_with("Ann")], Outbox()
     lobby = lobby_of(store, outbox, games, config)
     lobby.tick()

@@ -100,7 +100,9 @@ def test_a_pause_leaves_arenas_and_its_end_joins_them_again(store: Store) -> Non
     lobby.tick()
     assert lobby.describe().tournaments == ()
     assert isinstance(outbox.sent[-1], LeaveTournament)
+    assert not lobby.is_clear
     lobby.command_answered(CommandDone(outbox.sent[-1]))
+    assert lobby.is_clear
     lobby.resume()
     read_arena(lobby, outbox)
     assert isinstance(outbox.sent[-1], JoinTournament)
