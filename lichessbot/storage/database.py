@@ -287,7 +287,7 @@ def read_only(folder: Path, query: str, *values: object) -> list[Any]:
 
 
 def in_use(folder: Path) -> bool:
-    """Return whether a daemon uses this folder."""
+    """Return whether a daemon uses this folder; False where nothing can be locked, as that is not known there."""
     try:
         lock = os.open(folder / LOCK_NAME, os.O_RDONLY)
     except OSError:
@@ -296,6 +296,8 @@ def in_use(folder: Path) -> bool:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
+    except OSError:  # nothing can be locked there, by a daemon neither
+        return False
     finally:
         os.close(lock)
     return False

@@ -22,6 +22,7 @@ from lichessbot.storage.database import (
     FILE_NAME,
     LOCK_NAME,
     Database,
+    in_use,
     newer_than_ours,
     write_beside,
 )
@@ -139,6 +140,7 @@ def test_a_folder_that_cannot_be_locked_is_told(
     monkeypatch.setattr(fcntl, "flock", refuse)
     Database(tmp_path).close()
     assert "store.no_lock" in caplog.text
+    assert not in_use(tmp_path), "as far as a command can see"
 
 
 def test_a_killed_daemon_leaves_no_lock_behind(tmp_path: Path) -> None:
