@@ -18,10 +18,10 @@ def declined(reason: str, *terms: str) -> list[PastDecline]:
 
 
 def test_what_it_played_is_counted_by_speed() -> None:
-    games = [PastGame("bullet", NOON), PastGame("blitz", NOON), PastGame("blitz", NOON - DAY_S)]
+    games = [PastGame("blitz", NOON), PastGame("bullet", NOON), PastGame("bullet", NOON - DAY_S)]
     assert list(describe_bot(games, [], [], NOON)) == [
-        ("accepts", "blitz (2 times, last on 2026-11-20)"),
-        ("accepts", "bullet (once, on 2026-11-20)"),
+        ("accepts", "bullet (2 times, last on 2026-11-20)"),
+        ("accepts", "blitz (once, on 2026-11-20)"),
     ]
 
 

@@ -108,7 +108,7 @@ def test_coarse_leaves_the_bot_alone_for_a_day_and_none_remembers_nothing(declin
 
 def test_rests_and_their_number_survive_a_restart(tmp_path: Path, store: Store, declines: Declines) -> None:
     declined(declines, DeclineReason.TOO_FAST)
-    declines.capped("busy", timedelta(), NOW)
+    declines.declined("other", BLITZ, DeclineReason.TOO_FAST, ChallengeFilter.FINE, NOW)
     store.close()
     again = Store(Database(tmp_path))
     restarted = Declines(again)
@@ -119,6 +119,7 @@ def test_rests_and_their_number_survive_a_restart(tmp_path: Path, store: Store, 
     again.close()
     third = Store(Database(tmp_path))
     assert Declines(third).rests_until("rival", BLITZ, NOW) == 0.0
+    assert Declines(third).rests_until("other", BLITZ, NOW) == NOW + DAY_S, "only the rests of the rival have ended"
     third.close()
 
 

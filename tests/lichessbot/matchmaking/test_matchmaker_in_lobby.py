@@ -136,10 +136,10 @@ def test_a_challenge_that_has_no_slot_after_a_reload_is_withdrawn(store: Store, 
 # The last game of the day
 
 
-def opened(game_id: str, opponent: str) -> GameFull:
+def opened(game_id: str, opponent: str, title: str = "BOT", **facts: int) -> GameFull:
     state = {"moves": "", "wtime": 1, "btime": 1, "status": "started"}
-    players = {"white": {"id": "us"}, "black": {"id": opponent, "title": "BOT"}}
-    return GameFull.model_validate({"id": game_id, "variant": {"key": "standard"}, "state": state, **players})
+    players = {"white": {"id": "us"}, "black": {"id": opponent, "title": title}}
+    return GameFull.model_validate({"id": game_id, "variant": {"key": "standard"}, "state": state, **players, **facts})
 
 
 def play_a_rival(hall: Hall) -> None:
@@ -155,6 +155,18 @@ def test_only_games_that_came_of_our_challenges_use_up_our_share(store: Store, t
     play_a_rival(hall)
     store.close()
     assert read_only(tmp_path, "SELECT id, ours FROM bot_games") == [("wxyz0001", 0), ("to-rival", 1)]
+
+
+def test_only_games_against_bots_are_counted_from_the_moment_they_began(store: Store, tmp_path: Path) -> None:
+    lobby, before_s = lobby_of(store, Outbox(), []), time.time()
+    lobby.game_opened(opened("wxyz0001", "anna", title="IM"))
+    lobby.game_opened(opened("wxyz0002", "rival", createdAt=1_700_000_000_000))
+    lobby.game_opened(opened("wxyz0003", "other", createdAt=int(before_s * 1000) + 3_600_000))
+    store.close()
+    began, ahead = read_only(tmp_path, "SELECT id, began_at FROM bot_games ORDER BY id")
+    assert began == ("wxyz0002", 1_700_000_000)
+    assert ahead[0] == "wxyz0003"
+    assert before_s <= ahead[1] <= time.time(), "though the clock of Lichess is ahead of ours"
 
 
 @pytest.mark.parametrize(("colour", "is_soon"), [("pairs", True), ("white", False)])

@@ -94,6 +94,13 @@ def test_reading_the_challenge_shows_a_lost_event(seen: Challenge, outcome: obje
     assert it.handle(CommandDone(LOOK, seen), OPEN_S) == outcome
 
 
+def test_the_answer_to_the_request_tells_nothing_new_after_the_event_stream() -> None:
+    it = fresh()
+    assert it.echo(challenge(), 0.0) is None
+    assert it.withdraw() == CANCEL
+    assert it.handle(CommandDone(it.creation, challenge()), 1.0) is None
+
+
 def test_a_look_that_is_refused_does_not_keep_it_from_being_withdrawn() -> None:
     it = created()
     it.tick(OPEN_S)

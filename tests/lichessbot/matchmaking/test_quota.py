@@ -134,6 +134,16 @@ def test_a_time_on_another_day_has_its_date() -> None:
     assert clock_time(noon + 13 * HOUR_S, noon) == "2026-11-24 01:00"
 
 
+def test_what_limits_the_bot_games_is_named(books: Books) -> None:
+    at = NOW + HOUR_S
+    assert books.quota.bot_games_rule(config(), at) == "Lichess's limit of bot games"
+    assert books.quota.bot_games_rule(config(bot_games_per_day=64), at) == "matchmaking.bot_games_per_day = 64"
+    books.quota.rate_limited(RateLimited(timedelta(minutes=1), USED_UP.replace("64", "50"), BOT_GAMES), NOW)
+    assert books.quota.bot_games_rule(config(bot_games_per_day=64), at) == "Lichess's limit of bot games"
+    assert books.quota.bot_games_rule(config(bot_games_per_day=40), at) == "matchmaking.bot_games_per_day = 40"
+    assert books.quota.bot_games_rule(config(bot_games_per_day=40), NOW) == "Lichess's limit of bot games"
+
+
 def test_zero_bot_games_can_be_configured(books: Books) -> None:
     settings = config(bot_games_per_day=0)
     assert books.quota.bot_game_at(settings, NOW) == math.inf

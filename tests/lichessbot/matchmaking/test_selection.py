@@ -282,10 +282,13 @@ def test_the_second_game_of_a_pair_is_dropped_when_such_games_are_no_longer_play
 
 @pytest.mark.parametrize(
     "change",
-    [{}, {"challenge_mode": "casual"}, {"challenge_increment": [1]}, {"challenge_initial_time": [60]}],
-    ids=["none", "mode", "increment", "time"],
-)
-def test_the_second_game_of_a_pair_is_dropped_when_its_mode_or_clock_has_gone(
+    [
+        {}, {"challenge_mode": "casual"}, {"challenge_increment": [1]}, {"challenge_initial_time": [60]},
+        {"challenge_color": "white"},
+    ],
+    ids=["none", "mode", "increment", "time", "colour"],
+)  # fmt: skip
+def test_the_second_game_of_a_pair_is_dropped_when_its_mode_clock_or_colour_has_gone(
     memory: Memory, change: dict[str, Any]
 ) -> None:
     was = {"challenge_initial_time": [180], "challenge_increment": [0], "challenge_mode": "rated"}
