@@ -58,9 +58,11 @@ def test_a_command_without_an_answer_of_lichess_is_repeated(
     lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox, reply: Reply
 ) -> None:
     lichess.answer(ACCEPT_PATH, reply, reply, Reply())
+    began = time.monotonic()
     outbox.send(AcceptChallenge("c1"))
     assert answer(inbox) == CommandDone(AcceptChallenge("c1"))
     assert len(lichess.requests) == 3
+    assert time.monotonic() - began >= TIMEOUTS.backoff_first.total_seconds() / 2, "only the first time at once"
 
 
 def test_repeating_ends_at_the_deadline(
@@ -78,10 +80,12 @@ def test_repeating_ends_at_the_deadline(
 
 
 def test_a_refusal_is_not_repeated(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:
-    lichess.answer(ACCEPT_PATH, Reply(404, {"error": "Not found"}))
+    lichess.answer(ACCEPT_PATH, Reply(404, {"error": "Not found"}, held=(held := Event())))
     outbox.send(AcceptChallenge("c1"))
-    failed = failure(inbox)
-    assert not failed.perhaps_done
+    lichess.until_asked()
+    outbox.settle(AcceptChallenge("c2"))    # which says nothing of the one in flight
+    held.set()
+    assert not failure(inbox).perhaps_done
     assert len(lichess.requests) == 1
 
 
