@@ -154,6 +154,8 @@ def test_the_start_of_a_game_is_told_once_with_its_facts() -> None:
         "opponent_title": "BOT", "opponent_rating": 1600, "our_rating": 2000, "colour": "white", "variant": "standard",
         "speed": "blitz", "clock": "3+2", "rated": False,
     }  # fmt: skip
+    by_days = StreamEvent("abcd8888", full(id="abcd8888", speed="correspondence", clock=None), 0.0)
+    assert bench.handle(by_days) == ["game_started"]
 
 
 def test_a_game_that_is_resumed_is_no_new_game() -> None:
@@ -345,7 +347,7 @@ def test_a_failing_program_is_one_line_until_it_works(
     worker.start()
     worker.close()
     worker.join(60)
-    assert caplog.text.count("notify.failed") == 1
+    assert caplog.text.count('notify.failed notice=game_lost problem="sh ended with exit code 1"') == 1
     assert caplog.text.count("notify.works_again") == 1
 
 
