@@ -72,6 +72,10 @@ def test_numbers_that_fit_no_record_are_left_out(nodes: str) -> None:
     assert search_info(words) == (1, SearchInfo(3, 0, "cp 20", "e2e4"))
 
 
+def test_a_variation_without_a_score_is_kept() -> None:
+    assert search_info(["depth", "3", "pv", "e2e4", "e7e5"]) == (1, SearchInfo(3, 0, "", "e2e4 e7e5"))
+
+
 def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox: Inbox) -> None:
     start().search(search(7, "e2e4", "e7e5"))
     answer = best_move(inbox)

@@ -188,6 +188,16 @@ def test_a_profile_keeps_the_folder_of_the_section(tmp_path: Path) -> None:
     assert fitted_engine_config(BLITZ_BY_A_HUMAN, settings, UNKNOWN_MACHINE).working_dir == tmp_path
 
 
+def test_the_engine_of_a_game_is_described_in_words() -> None:
+    rules = {"offer_draw_enabled": True, "resign_enabled": True, "resign_score": -700}
+    other = {"command": ["lc0", "--fast"], "nodes": 9, "hash_mb": 2, "draw_or_resign": rules, "uci_options": {"A": 1}}
+    told = describe_engine(BLITZ_BY_A_HUMAN, config(({"speed": "blitz"}, other)), UNKNOWN_MACHINE)
+    assert told == (
+        "profile 1: plays with lc0 --fast; limits each search by 9 nodes; 2 MiB of hash; 1 thread; ponders; "
+        "A: 1; may agree to a draw; may resign at a score of -700"
+    )
+
+
 @pytest.mark.parametrize(
     ("variant", "source", "is_asked"),
     [
