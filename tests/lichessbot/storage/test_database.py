@@ -24,6 +24,8 @@ from lichessbot.storage.database import (
     Database,
     in_use,
     newer_than_ours,
+    older_than_ours,
+    owner,
     write_beside,
 )
 from lichessbot.storage.migrations import MIGRATIONS
@@ -141,6 +143,13 @@ def test_a_folder_that_cannot_be_locked_is_told(
     Database(tmp_path).close()
     assert "store.no_lock" in caplog.text
     assert not in_use(tmp_path), "as far as a command can see"
+
+
+def test_a_lock_may_lack_the_process_id_as_on_a_full_disk(tmp_path: Path) -> None:
+    with closing(Database(tmp_path)):
+        (tmp_path / LOCK_NAME).write_text("")
+        assert in_use(tmp_path)
+        assert owner(tmp_path) is None
 
 
 def test_a_killed_daemon_leaves_no_lock_behind(tmp_path: Path) -> None:
@@ -279,8 +288,9 @@ def test_the_command_to_restore_leaves_nothing_of_a_newer_daemon_that_was_killed
     assert recorded(tmp_path) == ["a"]
 
 
-def test_a_missing_file_is_not_newer(tmp_path: Path) -> None:
+def test_a_missing_file_is_neither_newer_nor_older(tmp_path: Path) -> None:
     assert newer_than_ours(tmp_path / "nowhere") is None
+    assert not older_than_ours(tmp_path / "nowhere")
     (tmp_path / FILE_NAME).write_text("no database")
     assert newer_than_ours(tmp_path) is None
 
