@@ -30,14 +30,20 @@ def test_bench_visits_the_expected_nodes(words: list[str]) -> None:
     assert answer.stdout.splitlines()[-1] == f"Nodes searched: {total}"
 
 
-@pytest.mark.parametrize("depth", ["deep", "31", "0"])
+@pytest.mark.parametrize(
+    ("depth", "problem"),
+    [
+        ("deep", "'deep' is not a valid integer"),
+        ("31", "31 is not in the range 1<=x<=30"),
+        ("0", "0 is not in the range 1<=x<=30"),
+    ],
+)
 def test_an_invalid_depth_is_refused_in_one_line(
-    depth: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    depth: str, problem: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_here(monkeypatch, "bench", depth) == 2
     [line] = capsys.readouterr().err.splitlines()
-    assert "[DEPTH]" in line
-    assert depth in line
+    assert line.startswith(f"lichessbot-engine bench: Invalid value for '[DEPTH]': {problem}")
 
 
 def test_an_unknown_command_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
