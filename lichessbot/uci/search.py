@@ -136,7 +136,9 @@ class Findings:
         A score alone counts until a variation comes, as some engines tell none.
         """
         number, line = search_info(details)
-        if not line.pv and (self.summary.pv or centipawns(line.score) is None):
+        if not line.pv:
+            if number == 1 and not self.summary.pv and centipawns(line.score) is not None:
+                self.summary = line
             return
         if number == 1:
             self.summary = line

@@ -25,7 +25,7 @@ from lichessbot.errors import EngineError
 from lichessbot.inbox import Inbox
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.engine_process import Alarm, ending
-from lichessbot.uci.search import BestMove, EngineDied, EngineReady, SearchInfo, search_info
+from lichessbot.uci.search import BestMove, EngineDied, EngineReady
 from tests.lichessbot.uci.helpers import (
     SMALL,
     TIMEOUTS,
@@ -64,16 +64,6 @@ def test_a_closed_engine_is_freed_without_garbage_collection(inbox: Inbox) -> No
         until(lambda: reference() is None, "what it holds, pipes among it, is kept until the collector comes by")
     finally:
         gc.enable()
-
-
-@pytest.mark.parametrize("nodes", [str(2**64 - 1), "9" * 5000])
-def test_numbers_that_fit_no_record_are_left_out(nodes: str) -> None:
-    words = f"depth 3 nodes {nodes} score cp 20 pv e2e4".split()
-    assert search_info(words) == (1, SearchInfo(3, 0, "cp 20", "e2e4"))
-
-
-def test_a_variation_without_a_score_is_kept() -> None:
-    assert search_info(["depth", "3", "pv", "e2e4", "e7e5"]) == (1, SearchInfo(3, 0, "", "e2e4 e7e5"))
 
 
 def test_our_engine_answers_with_a_legal_move_and_a_summary(start: Start, inbox: Inbox) -> None:

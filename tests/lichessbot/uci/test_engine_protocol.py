@@ -21,7 +21,7 @@ from lichessbot.log import EventLog
 from lichessbot.log.event_log import Event
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.engine_process import DialogueLog
-from lichessbot.uci.search import BestMove, EngineReady, Findings, SearchInfo, centipawns, opponent_text
+from lichessbot.uci.search import BestMove, EngineReady, centipawns, opponent_text
 from tests.lichessbot.uci.helpers import (
     TIMEOUTS,
     Start,
@@ -73,22 +73,6 @@ def test_options_that_stockfish_refuses_become_complaints(start: Start, inbox: I
 )
 def test_a_score_is_read_as_uci_writes_it(text: str, score_cp: int | None) -> None:
     assert centipawns(text) == score_cp
-
-
-@pytest.mark.parametrize(
-    ("lines", "found"),
-    [
-        (["depth 3 score cp 20 nodes 9", "depth 4 nodes 12 score cp 25"], SearchInfo(4, 12, "cp 25")),
-        (["depth 3 score cp 20", "depth 3 score cp 30 pv d2d4", "depth 4 score cp 25"],
-         SearchInfo(3, 0, "cp 30", "d2d4")),
-        (["depth 3 score cp 20", "depth 4 currmove e2e4", "depth 4 string no score"], SearchInfo(3, 0, "cp 20")),
-    ],
-)  # fmt: skip
-def test_a_score_alone_counts_until_a_variation_comes(lines: list[str], found: SearchInfo) -> None:
-    findings = Findings()
-    for line in lines:
-        findings.note(line.split())
-    assert findings.summary == found
 
 
 def test_an_engine_that_tells_no_name_gets_a_text_in_its_place(start: Start, inbox: Inbox) -> None:
