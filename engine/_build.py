@@ -174,7 +174,7 @@ def found_modules() -> list[Extension]:
 
 
 def compiled_sources(folder: Path = Path("engine")) -> list[Path]:
-    return [path for path in sorted(folder.glob("**/*.py")) if path.read_text().startswith("# cython:")]
+    return [path for path in sorted(folder.glob("**/*.py")) if path.read_bytes().startswith(b"# cython:")]
 
 
 def avx2_variants(modules: list[Extension]) -> dict[str, Extension]:

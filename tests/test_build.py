@@ -69,14 +69,14 @@ def checkout(built: Path, tmp_path: Path) -> Path:
     return shutil.copytree(built, tmp_path / "checkout")
 
 
-def build(checkout: Path, compiler: str | None) -> subprocess.CompletedProcess[str]:
+def build(checkout: Path, compiler: str | None, **variables: str) -> subprocess.CompletedProcess[str]:
     """Build with this script in place of gcc. Its name stays, as another one would have all translated again."""
     script = checkout / "cc"
     script.unlink(missing_ok=True)
     if compiler is not None:
         script.write_text(compiler)
         script.chmod(0o755)
-    environment = {**os.environ, "ENGINE_PURE": "", "CC": "./cc"}
+    environment = {**os.environ, "ENGINE_PURE": "", "CC": "./cc", **variables}
     command = [sys.executable, "engine/_build.py"]
     return subprocess.run(
         command, cwd=checkout, env=environment, capture_output=True, text=True, timeout=600, check=False
@@ -125,6 +125,12 @@ def test_an_edit_compiles_the_file_and_its_dependents_only(checkout: Path) -> No
     assert engine.edited_sources(checkout) == ["engine/core/tuned.py"]
     assert compiled_by_edits(checkout, {"leaf.pxd": MODULES["leaf.pxd"] + "\n"}, "tuned.py") == ["leaf", "user"]
     assert not list((checkout / "engine").rglob("tuned.*.so"))
+
+
+def test_the_locale_does_not_say_how_sources_are_read(checkout: Path) -> None:
+    (checkout / "engine" / "core" / "plain.py").write_text("# ½\n", encoding="utf-8")
+    answer = build(checkout, QUICK_COMPILER, LC_ALL="POSIX", PYTHONUTF8="0")
+    assert answer.returncode == 0, answer.stderr
 
 
 def test_an_installed_engine_looks_for_no_edits(tmp_path: Path) -> None:
