@@ -134,7 +134,7 @@ class BuildExt(build_ext):
             module.sources, module.depends = result.sources, result.depends
             if variant := self.variants.get(f"{module.name}_avx2"):
                 source = Path(self.build_temp, f"{variant.name}.c")
-                write_if_changed(source, f'#include "{Path(module.sources[0]).absolute()}"\n')
+                write_if_changed(source, f'#include "{os.path.relpath(module.sources[0], source.parent)}"\n')
                 variant.sources, variant.depends = [str(source)], module.sources + module.depends
 
     def copy_extensions_to_source(self) -> None:

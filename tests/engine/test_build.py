@@ -40,6 +40,13 @@ def test_the_inference_is_built_with_and_without_avx2(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="AVX2 is of x86-64")
+def test_the_inference_is_built_in_a_folder_of_any_name(tmp_path: Path) -> None:
+    folder = tmp_path / 'the "ä" folder'
+    folder.mkdir()
+    assert build(folder) == ["network", "network_avx2"]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="AVX2 is of x86-64")
 def test_a_compiler_that_does_not_know_avx2_does_not_fail_the_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
