@@ -56,19 +56,17 @@ class Quota:
         self._refusals = 0
         self._reported = {name: _ReportedLimit(most, until) for name, most, until in store.remembered(Table.LIMITS)}
         sent = store.remembered(Table.SENT_CHALLENGES)
-        self._sent = sorted((float(at), int(cost)) for _, at, cost in sent)
-        self._known = {str(challenge_id) for challenge_id, _, _ in sent}
+        self._sent = sorted((float(at), int(cost), str(challenge_id)) for challenge_id, at, cost in sent)
 
     # What happened
 
     def count_challenge(self, challenge_id: str, now_epoch_s: float, *, is_bot: bool) -> None:
         """Count a challenge of this account, once, whichever program sent it."""
-        if challenge_id in self._known:
+        if any(challenge_id == known for _, _, known in self._sent):
             return
-        self._known.add(challenge_id)
         self._refusals = 0
         cost = _COST_OF_A_BOT if is_bot else _COST_OF_A_HUMAN
-        bisect.insort(self._sent, (now_epoch_s, cost))     # the clock may have been set back
+        bisect.insort(self._sent, (now_epoch_s, cost, challenge_id))     # the clock may have been set back
         del self._sent[:-_MOST_SENT]
         self._store.add(Table.SENT_CHALLENGES, id=challenge_id, sent_at=now_epoch_s, cost=cost)
 
@@ -169,24 +167,24 @@ class Quota:
     def _credit_at(self, now_epoch_s: float, needed: int = _COST_OF_A_BOT) -> float:
         """Return when Lichess's daily credits, and its last refusal, allow a challenge of this cost."""
         sent = self._sent_lately(now_epoch_s)
-        left = _CHALLENGE_CREDITS - sum(cost for _, cost in sent)
+        left = _CHALLENGE_CREDITS - sum(cost for _, cost, _ in sent)
         free_at = max(now_epoch_s, self._reported_limit(_CHALLENGES, now_epoch_s).until)
-        for sent_at, cost in sent:
+        for sent_at, cost, _ in sent:
             if left >= needed:
                 break
             left += cost
             free_at = max(free_at, sent_at + self._day_s)
         return free_at
 
-    def _sent_lately(self, now_epoch_s: float) -> list[tuple[float, int]]:
-        """Return when the challenges of the last day were sent, in order, and what they cost."""
+    def _sent_lately(self, now_epoch_s: float) -> list[tuple[float, int, str]]:
+        """Return when the challenges of the last day were sent, in order, what they cost, and their ids."""
         lately = bisect.bisect_right(self._sent, now_epoch_s - self._day_s, key=itemgetter(0))
         return [it for it in self._sent[lately:] if self._is_credible(it[0], now_epoch_s)]
 
     def limits(self, config: MatchmakingConfig, now_epoch_s: float) -> tuple[Limit, ...]:
         """Return what is used up, for the operator; of our own challenges, one to a human counts as five."""
         credit_at = self._credit_at(now_epoch_s)
-        spent = sum(cost for _, cost in self._sent_lately(now_epoch_s))
+        spent = sum(cost for _, cost, _ in self._sent_lately(now_epoch_s))
         challenges = _described("challenges", spent, _CHALLENGE_CREDITS, credit_at, now_epoch_s)
         return self._bot_games_limit(config, now_epoch_s), challenges
 

@@ -241,6 +241,15 @@ def test_challenges_noted_while_the_clock_was_ahead_do_not_keep_later_ones_count
     assert books.quota.challenge_at(config(), NOW + DAY_S + HOUR_S) == NOW + DAY_S + HOUR_S
 
 
+def test_challenges_of_long_ago_are_forgotten(books: Books) -> None:
+    for number in range(1001):
+        books.quota.count_challenge(f"sent{number}", NOW + number, is_bot=True)
+    later = NOW + 2 * DAY_S
+    for challenge_id in ("sent1000", "sent0"):
+        books.quota.count_challenge(challenge_id, later, is_bot=True)
+    assert books.quota.limits(config(), later)[1].used == 1, "the first is no longer known"
+
+
 def test_the_operator_is_shown_the_challenges_of_the_last_day_only(books: Books) -> None:
     books.quota.count_challenge("abcd1234", NOW, is_bot=False)
     used = [books.quota.limits(config(), moment)[1].used for moment in (NOW, NOW + DAY_S)]
