@@ -154,7 +154,8 @@ def _explorer(found: Translation, theirs: str, ours: str) -> None:
     reason = "winrate, by the results, is the nearest to it" if by_performance else "winrate is the default"
     found.leave(f"{theirs}.selection", reason, matters=enabled and by_performance)
     found.leave(f"{theirs}.anti", "the explorer is asked for good moves only")
-    if explorer.get("max_depth", _EXPLORER_DEPTH) >= _EXPLORER_DEPTH:
+    depth = explorer.get("max_depth", _EXPLORER_DEPTH)
+    if isinstance(depth, int | float) and depth >= _EXPLORER_DEPTH:
         found.set(f"{ours}.max_depth", _EXPLORER_DEPTH, remark="BotLi's own limit")
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,17 +121,17 @@ class Translation:
     def move(
         self, old: Key, new: Key, convert: Callable[[Any], Any] = lambda value: value, *, remark: str = ""
     ) -> Any:
-        """Take an old key and set ours; return our value, None if the old key is missing or empty."""
+        """Take an old key and set ours; return our value, None if the old key is missing or empty.
+
+        A value that cannot be converted is taken as it is: our models say what they expect.
+        """
         value = self.take(old)
         if value is None:
             if self.as_written(old) in self._old.lines:
                 self.note(old, "is empty", matters=False)
             return None
-        try:
+        with suppress(ArithmeticError, TypeError, ValueError):
             value = convert(value)
-        except (ArithmeticError, TypeError, ValueError):
-            self.note(old, f"expected another kind of value, found {value!r}")
-            return None
         self.set(new, value, old=old, remark=remark)
         return value
 

@@ -352,3 +352,12 @@ def test_engines_and_books_of_variants_become_profiles(
     assert reasons["opening_books.books.variants"] == "BotLi reads a book for each variant, none for all"
     assert reasons["engines.standard_loud"] == "no games are known by this name"
     assert reasons["opening_books.books.standard.names"] == "books does not say where None is"
+
+
+def test_a_value_that_cannot_be_translated_is_left_out_with_what_was_expected(translated: Translator) -> None:
+    servers = {"opening_explorer": {"enabled": True, "max_depth": "deep"}}
+    old = {"engines": {}, "books": {}, "matchmaking": {"delay": "long"}, "online_moves": servers}
+    assert left_out(translated(yaml.safe_dump(old))[0]) == {
+        "matchmaking.delay": "expected a whole number, found 'long'; it is 30 now, the default",
+        "online_moves.opening_explorer.max_depth": "expected a whole number, found 'deep'; it is null now, the default",
+    }
