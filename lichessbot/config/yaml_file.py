@@ -20,6 +20,7 @@ _NULL, _BOOL, _INT = (_YAMLS_TAGS + kind for kind in ("null", "bool", "int"))
 _OCTAL = re.compile(r"[-+]?0[0-7_]+")
 _NO_BREAK_SPACE = "\xa0"
 _LINE_BREAKS = "\n\x85\u2028\u2029"
+_SHOWN = 40  # characters of a value that cannot be read
 _DEEPEST = 8  # levels of nesting, because an alias may contain itself
 _MOST_VALUES = 100_000  # because lists of aliases of lists of aliases soon fill the memory
 
@@ -104,8 +105,10 @@ class YamlFile:
             if isinstance(value, str) and ("\0" in value or value.encode("utf-8", "replace").decode() != value):
                 raise ValueError(value)        # no path and no argument can hold it
             return value
-        except (yaml.YAMLError, ValueError, LookupError, AttributeError) as error:  # as a tag's reader has it
-            self.problem(path, f"expected a plain value, found {node.value!r} ({error.__class__.__name__})")
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError):  # as a tag's reader has it
+            kind = node.tag.removeprefix(_YAMLS_TAGS)
+            why = "" if kind == "str" else f", which YAML cannot read as {kind}: put a text in quotes"
+            self.problem(path, f"expected a plain value, found {node.value[:_SHOWN]!r}{why}")
             return None
 
     def _build_mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:

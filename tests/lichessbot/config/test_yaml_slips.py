@@ -142,7 +142,7 @@ def test_a_value_of_another_kind_is_told_how_to_write_it(file: Path, text: str, 
 
 @pytest.mark.parametrize("digits", ["0x" + "f" * 5000, "1" + ":59" * 5000])
 def test_a_number_of_thousands_of_digits_is_one_line(file: Path, digits: str) -> None:
-    with pytest.raises(ConfigError, match=f"1: abort_time: expected a plain value, found '{digits[:5]}"):
+    with pytest.raises(ConfigError, match=f"1: abort_time: expected a plain value, found '{digits[:40]}', which"):
         load(file, f"abort_time: {digits}\n")
 
 
