@@ -175,7 +175,7 @@ class Options:
                 yield f"{key}: the engine plays at levels from {lowest} to {highest}, found {level}; nearest: {nearest}"
 
     def _nearest(self, name: str) -> str:
-        near = difflib.get_close_matches(name.lower(), self._options, n=1, cutoff=0.4)
+        near = difflib.get_close_matches(name.lower(), self._options, n=1)
         return f"; nearest: {self._options[near[0]].name}" if near else ""
 
 

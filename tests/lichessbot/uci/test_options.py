@@ -86,6 +86,13 @@ def test_an_option_that_the_engine_refuses_is_reported_and_not_set(
     assert not [line for line in options.settings(config) if name.lower() in line.lower()]
 
 
+def test_an_option_that_no_name_is_like_has_no_nearest_one() -> None:
+    options = Options()
+    options.note(["name", "Ponder", "type", "check", "default", "false"])
+    (found,) = options.complaints(EngineConfig(uci_options={"Contempt": 24}))
+    assert found == "uci_options.Contempt: the engine offers no such option"
+
+
 def test_what_has_a_key_of_its_own_is_set_within_the_bounds_of_the_engine(options: Options) -> None:
     lines = list(options.settings(EngineConfig(hash_mb=32, threads=2, move_overhead_ms=5000, ponder=False)))
     assert lines == [
