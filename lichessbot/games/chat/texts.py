@@ -56,14 +56,14 @@ def results(score: Score) -> str:
 
 
 def cut(text: str) -> str:
-    """Return `text` on one line, cut after the last whole word that Lichess accepts."""
+    """Return `text` on one line, cut after the last whole word that Lichess accepts, without a comma at its end."""
     line = " ".join(text.split())
     if chat_length(line) <= LONGEST_CHAT_LINE:
         return line
     end = LONGEST_CHAT_LINE
     while chat_length(line[:end]) > LONGEST_CHAT_LINE:
         end -= 1
-    return line[: end + 1].rpartition(" ")[0] or line[:end]
+    return line[: end + 1].rpartition(" ")[0].removesuffix(",") or line[:end]
 
 
 def evaluation(summary: SearchInfo, searched: Board) -> str:

@@ -158,7 +158,9 @@ def test_queue_names_as_many_challengers_as_a_line_holds(bench: ChatBench) -> No
     bench.queue = ["Karl", "Maia"]
     assert bench.answer("!queue") == "Waiting for a game: Karl, Maia"
     bench.queue = ["Karl"] * 100
-    assert len(bench.answer("!queue")) <= LONGEST_CHAT_LINE
+    answer = bench.answer("!queue")
+    assert len(answer) <= LONGEST_CHAT_LINE
+    assert answer.endswith(", Karl")
 
 
 def test_an_endless_variation_is_cut(bench: ChatBench) -> None:
