@@ -33,7 +33,7 @@ from lichessbot.lichess.enums import Colour, DeclineReason
 from lichessbot.lichess.finished_game import FinishedGame
 from lichessbot.lichess.models import BOT_TITLE, Challenge, GameFull
 from lichessbot.lichess.outbox import Outbox
-from lichessbot.log import EventLog
+from lichessbot.log import EventLog, counted
 from lichessbot.matchmaking.known_bots import BotGame, BotGames, Declines, Failure
 from lichessbot.matchmaking.next_step import Waits, next_step, obstacle
 from lichessbot.matchmaking.objections import Objections
@@ -194,7 +194,7 @@ class Matchmaker:
         if self._shortlist:
             self._outbox.send(ReadStatuses(tuple(it.opponent for it in self._shortlist)))
         else:
-            self._give_up(f"none of {len(bots)} bots online is suitable", now)
+            self._give_up(f"{counted(len(bots), 'bot')} online, none suitable", now)
 
     def _pair_break_s(self, config: Config) -> float:
         """Return how long after the first game of a pair began the second is due."""

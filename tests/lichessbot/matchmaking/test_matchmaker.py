@@ -370,7 +370,7 @@ def test_a_bot_whose_quota_is_used_up_is_skipped(desk: Desk, caplog: pytest.LogC
     desk.seek(opponent_rating_difference=0)
     desk.until(lambda: "match.capped" in caplog.text)
     capped_at = len(caplog.text)
-    desk.until(lambda: "match.none" in caplog.text[capped_at:])
+    desk.until(lambda: 'match.none reason="2 bots online, none suitable"' in caplog.text[capped_at:])
     assert desk.asked() == []
     assert desk.objection() is None, "it is not our own quota"
     desk.rival("Willing")
