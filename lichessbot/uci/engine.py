@@ -78,8 +78,8 @@ class UciEngine:
         self._lock = threading.RLock()
         self.ready = False
         """Whether it has ever been ready for a search."""
-        self._resting = False
-        """It has not answered since the end of its last game."""
+        self._readyok_due = 0
+        """How many `isready` it has not answered, since the end of its last game or of a search that was stopped."""
         self._running: Search | None = None
         self._next: Search | None = None
         self._next_is_stopped = False
@@ -213,16 +213,17 @@ class UciEngine:
         with self._lock:
             if not self.ready or self._death is not None:
                 return False
-            self._game_id, self._next, self._resting = NO_GAME, None, True
+            self._game_id, self._next = NO_GAME, None
             if self._running is not None:
                 self._tell_to_stop()
+            self._readyok_due += 1
             self._write("ucinewgame", "isready")
             return True
 
     def begin_game(self, game_id: str) -> bool:
         """Play another game from now on. Return False if the engine is dead or still busy with the last one."""
         with self._lock:
-            if self._death is not None or self._resting:
+            if self._death is not None or self._readyok_due:
                 return False
             self._game_id, self._log = game_id, EventLog(game_id)
             self._emit(EngineReady(game_id))
@@ -264,7 +265,7 @@ class UciEngine:
         return self._told_to_stop_at is not None and time.monotonic() > self._told_to_stop_at + self._stopping_s
 
     def _begin_next(self) -> None:
-        if not self.ready or self._next is None or (self._next.limits.ponder and not self.ponders):
+        if not self.ready or self._readyok_due or self._next is None or (self._next.limits.ponder and not self.ponders):
             return
         search = self._running = self._next
         self._next = None
@@ -345,9 +346,11 @@ class UciEngine:
                     self._options.note(option)
                 case ["uciok", *_] if not self._introduced:
                     self._introduce()
-                case ["readyok", *_] if self._resting:
-                    self._resting = False
-                    self._log.debug("engine.rested")
+                case ["readyok", *_] if self._readyok_due:
+                    self._readyok_due -= 1
+                    if self._game_id == NO_GAME and not self._readyok_due:
+                        self._log.debug("engine.rested")
+                    self._begin_next()
                 case ["readyok", *_] if self._introduced and not self.ready:
                     self.ready = True
                     self._alarm.cancel(self._kill_silent)
@@ -366,6 +369,10 @@ class UciEngine:
                     if not self._closing:
                         search_id = self._running.search_id
                         self._emit(self._findings.answer(self._game_id, search_id, move, ponder, self._asked_at))
+                    if self._told_to_stop_at is not None:
+                        # Some engines answer twice if `stop` crosses their answer: what comes before `readyok` is old.
+                        self._readyok_due += 1
+                        self._write("isready")
                     self._running = self._told_to_stop_at = None
                     self._alarm.cancel(self._kill_hung)
                     self._begin_next()

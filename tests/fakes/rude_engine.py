@@ -8,6 +8,7 @@ roomy       like polite, with a hash table of 16 MiB or more as its only option
 narrow      the same, of 32 MiB or less
 hasty       like polite, but answers a ponder search at once
 absorbed    ponders without end: ignores ponderhit, and stop as well
+repeating   ponders, and answers twice if it is stopped
 curt        names no move if it is stopped while it ponders
 slow        thinks until told to stop
 deaf        answers uci and isready, never a search, and ignores stop
@@ -70,7 +71,7 @@ def main(manner: str, *moves: str) -> None:
                 say("option name Style type combo default Calm var Calm var Very Wild")
                 say("option name UCI_Chess960 type check default false")
                 say("option name UCI_Opponent type string default <empty>")
-            if manner in ("echoing", "absorbed", "curt"):
+            if manner in ("echoing", "absorbed", "curt", "repeating"):
                 say("option name Ponder type check default false")
             if manner == "roomy":
                 say("option name Hash type spin default 16 min 16 max 1024")
@@ -96,6 +97,8 @@ def main(manner: str, *moves: str) -> None:
         elif command in ("ponderhit", "stop") and pondering:
             pondering = False
             search(manner, *moves)
+            if manner == "repeating" and command == "stop":
+                say("bestmove " + moves[0])
         elif command == "stop" and manner == "slow":
             say("info depth 3 nodes 70 score mate 2 pv " + moves[0])
             say("bestmove " + moves[0])

@@ -357,6 +357,16 @@ def test_an_engine_that_names_no_move_when_it_is_stopped_goes_on(start: Start, i
     assert not thread.is_alive()
 
 
+def test_a_second_answer_to_a_search_that_was_stopped_is_not_taken_for_the_next_one(start: Start, inbox: Inbox) -> None:
+    engine = start("repeating", "g1f3")
+    for search_id in (1, 3):
+        engine.search(supposing(search_id, "e2e4", "e7e5"))
+        until(lambda: engine._running is not None)
+        engine.search(search(search_id + 1, "e2e4", "c7c5"))
+        answers = best_move(inbox), best_move(inbox)
+        assert [(it.search_id, it.summary.depth) for it in answers] == [(search_id, 5), (search_id + 1, 5)]
+
+
 def test_a_network_that_our_engine_cannot_read_at_a_restart_is_logged(
     start: Start, inbox: Inbox, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:

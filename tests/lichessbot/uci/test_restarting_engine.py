@@ -160,7 +160,7 @@ class Games:
         return best_move(self.inbox)
 
     def until_rested(self, process: UciEngine) -> None:
-        until(lambda: not process._resting)
+        until(lambda: not process._readyok_due)
 
     def play_one(self) -> UciEngine:
         """Play a game with our engine to its end; return the engine, which is kept."""
