@@ -271,7 +271,7 @@ class OwnSearch:
         report: Callable[[SearchReport], None] | None = None,
         current: Callable[[CurrentMove], None] | None = None,
     ) -> SearchResult:
-        """Search deeper and deeper; an unfinished depth has no score to report and counts only if it is the first."""
+        """Search deeper and deeper; an unfinished depth counts only if it is the first, and its score is a bound."""
         if not self._moves:
             return SearchResult(None, None, None)
         best: list[int] = self._moves[:1]
@@ -280,16 +280,17 @@ class OwnSearch:
             moves = [best[0], *(move for move in self._moves if move != best[0])] if depth > 1 else self._moves
             self._search.restrict_root(moves)
             score = self._search.run(depth)
-            if self._search.was_stopped():
+            was_stopped, variation = self._search.was_stopped(), self._search.principal_variation()
+            if was_stopped and (last is not None or not variation):
                 break
-            best = self._search.principal_variation() or best
-            last = self._describe(depth, score, best)
+            best = variation or best
+            last = self._describe(depth, score, best, Bound.LOWER if was_stopped else Bound.EXACT)
             if report is not None:
                 report(last)
-            if self._time_manager.too_late_for_another_depth():
+            if was_stopped or self._time_manager.too_late_for_another_depth():
                 break
-        if last is None:       # stopped in the first depth, perhaps before it began
-            best = self._search.principal_variation() or self._quick_variation() or best
+        if last is None:       # stopped before the first move was finished, perhaps before the first depth began
+            best = self._quick_variation() or best
         line = [self._board.spell(move) for move in best]
         return SearchResult(line[0], line[1] if len(line) > 1 else None, last, self._time_manager.late_ms())
 
@@ -300,7 +301,7 @@ class OwnSearch:
         search.run(1)
         return search.principal_variation()
 
-    def _describe(self, depth: int, score: int, variation: Sequence[int]) -> SearchReport:
+    def _describe(self, depth: int, score: int, variation: Sequence[int], bound: Bound) -> SearchReport:
         mate = mate_distance(score)
         nodes, time_ms = self._search.node_count(), self._time_manager.elapsed_ms()
         return SearchReport(
@@ -309,7 +310,7 @@ class OwnSearch:
             selective_depth=self._search.deepest(),
             score_cp=score if mate is None else None,
             mate_in=mate,
-            bound=Bound.EXACT,
+            bound=bound,
             nodes=nodes,
             time_ms=time_ms,
             nps=nodes * 1000 // max(1, time_ms),

@@ -70,7 +70,10 @@ class LevelSearch(CountedSearch):
         self.theory_moves = len(moves)
 
     def run(self, depth: int) -> int:
-        """Search the root without the interpreter lock and return its score; meaningless if `was_stopped()`."""
+        """Search the root without the interpreter lock and return its score.
+
+        If `was_stopped()`, that is a lower bound, and meaningless without a principal variation.
+        """
         plies: cython.int = depth
         score: cython.int
         with cython.nogil:
@@ -129,7 +132,7 @@ class LevelSearch(CountedSearch):
             score = -self.node(-beta, instinct - floor, depth - 1, ply + 1)
             self.position.unmake(move)
             if self.counter.stopped:
-                return DRAW
+                return best if ply == 0 else DRAW
             if not is_decided(score):
                 score += instinct
             if score > best:

@@ -108,6 +108,16 @@ def test_a_player_who_is_stopped_in_mid_depth_plays_the_move_that_it_reported(no
         assert (result.best_move, result.ponder_move) == (*result.report.pv, None)[:2]
 
 
+@pytest.mark.parametrize("nodes", [20, 40, 60])
+def test_a_player_who_is_stopped_in_the_first_depth_reports_the_best_move_so_far_with_a_bound(nodes: int) -> None:
+    reports: list[SearchReport] = []
+    result = player(1800, Board(MIDDLEGAME)).go(Limits(nodes=nodes), reports.append)
+    whole = player(1800, Board(MIDDLEGAME)).go(Limits(depth=1)).report
+    (found,) = reports
+    assert (found.depth, found.bound, found.pv[0]) == (1, "lowerbound", result.best_move)
+    assert found.score_cp <= whole.score_cp
+
+
 def test_a_recapture_that_mates_is_reported_as_a_mate() -> None:
     """The fondness for recaptures is no part of the score."""
     result = player(1500, board_after("3Rr1k1/5ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1", "e8d8")).go(Limits())
