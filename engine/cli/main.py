@@ -100,9 +100,8 @@ def run(arguments: Sequence[str]) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except click.UsageError as error:
-        message = " ".join(error.format_message().split())     # click lists choices in lines of their own
         program = error.ctx.command_path if error.ctx else PROGRAM
-        print(f"{program}: {message} (see `{program} --help`)", file=sys.stderr)
+        print(f"{program}: {_in_one_line(error)} (see `{program} --help`)", file=sys.stderr)
     except click.ClickException as error:
         print(error.format_message(), file=sys.stderr)
     except OSError as error:
@@ -112,6 +111,17 @@ def run(arguments: Sequence[str]) -> int:
     except USER_ERRORS as error:
         print(str(error) or "not enough memory", file=sys.stderr)
     return USAGE_ERROR
+
+
+def _in_one_line(error: click.UsageError) -> str:
+    """Return what is wrong. Of text for a number click says no more than that it is not a valid integer range."""
+    param = error.param if isinstance(error, click.BadParameter) else None
+    kind = None if param is None else param.type
+    if isinstance(kind, click.IntRange) and " is not " in error.message:
+        bounds = f"from {kind.min}" if kind.max is None else f"from {kind.min} to {kind.max}"
+        expected = f"expected a whole number {bounds}, found {error.message.rpartition(' is not ')[0]}"
+        error = click.BadParameter(expected, error.ctx, param)
+    return " ".join(error.format_message().split())     # click lists choices in lines of their own
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx is not None else "lichessbot"
         hint = _OPTIONS_OF_LICHESS_BOT.get(error.option_name, "") if isinstance(error, click.NoSuchOption) else ""
-        message = " ".join(f"{error.format_message()} {hint}".split())     # click lists choices in lines of their own
+        message = f"{_in_one_line(error)} {hint}".rstrip()
         sys.stderr.write(f"{path}: {message} (see `{path} --help`)\n")
         return ExitCode.USAGE
     except ConfigError as error:
@@ -163,6 +163,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         return ExitCode.FAILED  # `run` handles signals itself; the other commands simply end
     return int(code or 0)
+
+
+def _in_one_line(error: click.UsageError) -> str:
+    """Return what is wrong. Of text for a number click says no more than that it is not a valid integer range."""
+    param = error.param if isinstance(error, click.BadParameter) else None
+    kind = None if param is None else param.type
+    if isinstance(kind, click.IntRange | click.FloatRange) and " is not " in error.message:
+        number = "a whole number" if isinstance(kind, click.IntRange) else "a number"
+        bounds = f"from {kind.min}" if kind.max is None else f"from {kind.min} to {kind.max}"
+        expected = f"expected {number} {bounds}, found {error.message.rpartition(' is not ')[0]}"
+        error = click.BadParameter(expected, error.ctx, param)
+    return " ".join(error.format_message().split())     # click lists choices in lines of their own
 
 
 def _open_closed_streams() -> None:

@@ -33,9 +33,9 @@ def test_bench_visits_the_expected_nodes(words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("depth", "problem"),
     [
-        ("deep", "'deep' is not a valid integer"),
-        ("31", "31 is not in the range 1<=x<=30"),
-        ("0", "0 is not in the range 1<=x<=30"),
+        ("deep", "expected a whole number from 1 to 30, found 'deep' (see `"),
+        ("31", "expected a whole number from 1 to 30, found 31 (see `"),
+        ("0", "expected a whole number from 1 to 30, found 0 (see `"),
     ],
 )
 def test_an_invalid_depth_is_refused_in_one_line(

@@ -41,7 +41,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ((*TRAIN, "--trust", "-0.1"), "'--trust': expected a number from 0 to 1, found '-0.1'"),
         ((*TRAIN, "--epochs", "nan"), "'--epochs': expected a number from 0 to 1000, found 'nan'"),
         ((*TRAIN, "--rate", "fast"), "'--rate': expected a number from 0 to 1, found 'fast'"),
-        ((*TRAIN, "--batch", "0"), "'--batch': 0 is not in the range x>=1."),
+        ((*TRAIN, "--batch", "0"), "'--batch': expected a whole number from 1, found 0"),
         (("tune", "shards", "--trust", "40"), "'--trust': expected a number from 0 to 1, found '40'"),
         ((*LEARN, "--minutes", "inf"), "'--minutes': expected a number from 0 to 100000, found 'inf'"),
         (

@@ -266,7 +266,7 @@ def test_a_limit_that_is_no_number_of_games_is_refused_in_one_line(asked: Asked)
     code, out, problem = asked("games", "--limit", "99999999999999999999")
     assert (code, out) == (2, "")
     assert problem.count("\n") == 1
-    assert "'--limit': 99999999999999999999 is not in the range" in problem
+    assert "'--limit': expected a whole number from 1 to 1000000000, found 99999999999999999999" in problem
 
 
 def test_games_of_a_version_before_these_records_are_listed(tmp_path: Path, asked: Asked) -> None:
