@@ -113,6 +113,8 @@ class GameRecorder:
         same = plies_in_common((it.move for it in self._moves.values()), moves)
         if self._record is None or (same < known and not fresh):
             return
+        if same < known:
+            self._sent.clear()     # a move that was never shown was refused
         for ply in range(same + 1, known + 1):
             del self._moves[ply]
         for ply in range(same + 1, len(moves)):

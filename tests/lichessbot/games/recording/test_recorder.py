@@ -142,6 +142,18 @@ def test_castling_is_ours_however_the_stream_writes_it() -> None:
     assert recording.finished().moves[-1].score_cp == 31
 
 
+def test_a_move_that_was_refused_after_a_takeback_and_is_sent_again_later_is_another_one() -> None:
+    recording = Recording()
+    recording.full("e2e4 e7e5")
+    recording.send("e2e4 e7e5 g1f3", "cp 31", at=100.0)
+    recording.full("")
+    recording.state("d2d4 d7d5")
+    recording.send("d2d4 d7d5 g1f3", "cp 20", at=200.0)
+    recording.state("d2d4 d7d5 g1f3", at=200.5)
+    move = recording.finished().moves[-1]
+    assert (move.score_cp, move.delivery_ms) == (20, 500)
+
+
 def test_our_last_move_is_left_out_if_neither_stream_shows_it() -> None:
     """Our time ran out while it was under way."""
     recording = Recording()
