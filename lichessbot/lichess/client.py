@@ -42,6 +42,8 @@ from lichessbot.timeouts import Timeouts
 LONGEST_LINE_BYTES = 1 << 20
 LONGEST_BODY_BYTES = 1 << 20
 _LONGEST_ERROR_TEXT = 200  # characters of an error text, for the log
+# After a 429 that names a pause of zero: not at once, but sooner than after one that names none.
+_PAUSE_INSTEAD_OF_NONE = timedelta(seconds=1)
 MOST_PLAYING = 50
 """A list of games in progress with this many may be incomplete."""
 _MOST_BOTS = 512
@@ -357,7 +359,8 @@ def answer_error(response: requests.Response, content: bytes, default_pause: tim
     body = parse_error(content)
     text = inert(((body.text if body else "") or response.reason or "no reason given")[:_LONGEST_ERROR_TEXT])
     if response.status_code == 429:
-        pause = (body.pause if body else None) or _retry_after(response) or default_pause
+        named = (body.pause if body else None, _retry_after(response))
+        pause = next((it or _PAUSE_INSTEAD_OF_NONE for it in named if it is not None), default_pause)
         return RateLimited(pause, text, body.quota if body else "")
     if 400 <= response.status_code < 500:
         return Refused(response.status_code, text, certain=body is not None, pause=body.pause if body else None)

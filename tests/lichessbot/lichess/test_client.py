@@ -110,6 +110,8 @@ def test_a_refusal_is_an_answer_with_status_and_text(
         (Reply(429, read("error-429-bot-daily.json")), 4711),
         (Reply(429, {"error": "Too many requests"}, [("Retry-After", "7")]), 7),
         (Reply(429, "<html>slow down</html>", [("Retry-After", "7")]), 7),
+        (Reply(429, "<html>slow down</html>", [("Retry-After", "0")]), 1),
+        (Reply(429, {"error": "x", "ratelimit": {"key": "", "seconds": 0}}), 1),
         (Reply(429, {"error": "Too many requests"}), 60),
         (Reply(429, "<html>slow down</html>"), 60),
         (Reply(429, {"error": "x"}, [("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")]), 60),
