@@ -20,7 +20,7 @@ def rehearse_command(**values: Any) -> int:
     if options.config is None:
         return rehearse.run(options)
     from lichessbot.config import load_config  # its import takes about as long as all else that starts here
-    from lichessbot.config.effective import every_key
+    from lichessbot.config.effective import every_key, set_keys
 
     # Errors name the operator's own file and lines. The bot gets a copy in another folder, so paths must be absolute.
     loaded = load_config(options.config.absolute(), os.environ, needs_token=False)
@@ -28,7 +28,9 @@ def rehearse_command(**values: Any) -> int:
         click.echo(f"note: {note}")
     engines = loaded.config.engine, *(profile.engine for profile in loaded.config.profiles)
     may_resign = any(it.draw_or_resign.resign_enabled for it in engines)
-    config = every_key(loaded.config) | {"personality": None}  # whose keys it has already
+    # Keys that are not set stay so, as an engine need not take their defaults. Those of the personality are set by now.
+    # The opponents need every rule for challenges.
+    config = set_keys(loaded.config) | {"personality": None, "challenge": every_key(loaded.config.challenge)}
     return rehearse.run(
         options,
         config=config,

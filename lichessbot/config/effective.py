@@ -71,3 +71,8 @@ def every_key(section: Section) -> dict[str, Any]:
         name: every_key(value) if isinstance(value, Section) and not value.as_one else plain(value)
         for name, value in section
     }
+
+
+def set_keys(section: Section) -> dict[str, Any]:
+    """Return the keys of a section that are set, as a file holds them. Secrets are hidden."""
+    return {name: plain(value) for name, value in section.set_keys.items()}

@@ -59,6 +59,7 @@ def test_the_copy_in_another_folder_means_the_same(
     original, copy = (load_config(it, {}, needs_token=False).config for it in (file, elsewhere / file.name))
     of_the_rehearsal = {key: getattr(copy, key) for key in ("url", "state_dir", "personality")}
     assert copy == original.model_copy(update=of_the_rehearsal)
+    assert copy.engine.set_keys == original.engine.set_keys, "as an engine may refuse a hash_mb only if it is set"
     assert told["config"]["challenge"]["modes"] == ["rated"], "as its opponents expect a list"
 
 
