@@ -133,7 +133,7 @@ class Findings:
     def note(self, details: list[str]) -> None:
         """Note an `info` line with a variation: the best one, and others only if they are wanted.
 
-        A score alone counts until a variation comes, as some engines tell none.
+        A score alone counts until a variation comes, as some engines tell none: the variation is then their move.
         """
         number, line = search_info(details)
         if not line.pv:
@@ -149,11 +149,13 @@ class Findings:
 
     def answer(self, game_id: str, search_id: int, move: str, ponder: str | None, asked_at: float) -> BestMove:
         """Return the answer to the search, which ends now."""
+        chosen = None if move in (NO_MOVE, "0000") else _plain_move(move)
+        has_score_alone = bool(self.summary.score) and not self.summary.pv
         return BestMove(
             game_id,
             search_id,
-            None if move in (NO_MOVE, "0000") else _plain_move(move),
-            self.summary,
+            chosen,
+            replace(self.summary, pv=chosen or "") if has_score_alone else self.summary,
             lines=tuple(self._lines[number] for number in sorted(self._lines)),
             took_s=time.monotonic() - asked_at,
             ponder=None if ponder is None else _plain_move(ponder),

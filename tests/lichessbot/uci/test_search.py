@@ -31,3 +31,11 @@ def test_a_score_alone_counts_until_a_variation_comes(lines: list[str], found: S
     assert findings.summary == found
     answer = findings.answer("abcd1234", 1, "e2e4", None, 0)
     assert all(it.move for it in (*answer.lines, *answer.iterations)), "what names no move is no choice"
+
+
+def test_the_move_is_the_variation_of_a_score_alone() -> None:
+    """Chat and `postmortem` name the best move by it."""
+    findings = Findings()
+    findings.note(["depth", "4", "score", "cp", "25"])
+    assert findings.answer("abcd1234", 1, "E2E4", None, 0).summary == SearchInfo(4, 0, "cp 25", "e2e4")
+    assert findings.answer("abcd1234", 1, "0000", None, 0).summary == SearchInfo(4, 0, "cp 25")
