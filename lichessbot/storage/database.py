@@ -296,7 +296,7 @@ def in_use(folder: Path) -> bool:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except OSError:  # nothing can be locked there, by a daemon neither
+    except OSError:  # nothing can be locked there, not by a daemon either
         return False
     finally:
         os.close(lock)
