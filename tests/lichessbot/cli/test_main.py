@@ -56,21 +56,27 @@ def test_wrong_arguments_are_exit_code_two(words: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint"),
+    ("command", "words", "complaint"),
     [
-        (("matchmaking",), "Missing argument '{on|off}'. Choose from: on, off"),
-        (("games", "--json", "--csv"), "--json and --csv exclude each other"),
-        (("run", "--fast"), "No such option '--fast'."),
-        (("rehearse", "--games", "all"), "Invalid value for '--games': expected a whole number from 1, found 'all'"),
-        (("explain", "--days", "15"), "Invalid value for '--days': expected a whole number from 1 to 14, found 15"),
-        (("postmortem", "--seconds", ""), "Invalid value for '--seconds': expected a number from 0 to 3600, found ''"),
+        ("matchmaking", [], "Missing argument '{on|off}'. Choose from: on, off"),
+        ("games", ["--json", "--csv"], "--json and --csv exclude each other"),
+        ("run", ["--fast"], "No such option '--fast'."),
+        ("rehearse", ["--games", "all"], "Invalid value for '--games': expected a whole number from 1, found 'all'"),
+        ("explain", ["--days", "15"], "Invalid value for '--days': expected a whole number from 1 to 14, found 15"),
+        ("postmortem", ["--seconds", ""], "Invalid value for '--seconds': expected a number from 0 to 3600, found ''"),
+        ("tournament", ["too-short"], "Invalid value for 'ID': expected the id of an arena, 8 letters and digits, or "
+         "its address, found 'too-short'"),
+        ("team join", ["a/../b"], "Invalid value for 'TEAM': expected the id of a team, the end of its address, found "
+         "'a/../b'"),
+        ("team join", ["reds", "--message", "Hi!"], "Invalid value for '--message': expected at least 30 characters, "
+         "found 3"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_argument_is_one_line(
-    words: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
+    command: str, words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(words)
-    command = f"lichessbot {words[0]}"
+    assert main([*command.split(), *words]) == 2
+    command = f"lichessbot {command}"
     assert capsys.readouterr().err == f"{command}: {complaint} (see `{command} --help`)\n"
 
 
