@@ -35,12 +35,7 @@ def build(folder: Path) -> list[str]:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="AVX2 is of x86-64")
-def test_the_inference_is_built_with_and_without_avx2(tmp_path: Path) -> None:
-    assert build(tmp_path) == ["network", "network_avx2"]
-
-
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="AVX2 is of x86-64")
-def test_the_inference_is_built_in_a_folder_of_any_name(tmp_path: Path) -> None:
+def test_the_inference_is_built_with_and_without_avx2_in_a_folder_of_any_name(tmp_path: Path) -> None:
     folder = tmp_path / 'the "ä" folder'
     folder.mkdir()
     assert build(folder) == ["network", "network_avx2"]
