@@ -4,9 +4,8 @@ import os
 import re
 import shutil
 import signal
-import sqlite3
 import sys
-from contextlib import closing, suppress
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 from engine.facade import Board, Limits
 from lichessbot.rehearsal.players.opponents import EngineOpponent, GreedyOpponent
 from lichessbot.rehearsal.rules.enums import ColorChoice, DeclineReason, Variant
-from lichessbot.storage.database import FILE_NAME
+from lichessbot.storage.database import read_only
 from tests.fakes.arena import Arena, SlowOpponent, judge
 from tests.fakes.service_manager import ListeningManager
 
@@ -100,8 +99,7 @@ def test_an_engine_that_fails_at_a_restart_costs_no_game(arena: Arena, monkeypat
     arena.start()
     game = arena.challenge(arena.player("Patient"))
     arena.until(lambda: arena.log().count(f"move.send game={game} ") >= 2)
-    with closing(sqlite3.connect(arena.folder / "state" / FILE_NAME)) as records:
-        arena.until(lambda: records.execute("SELECT id FROM games").fetchone())
+    arena.until(lambda: read_only(arena.folder / "state", "SELECT * FROM games"))
     arena.kill()
     arena.configure(engine="command: [no-such-engine]")
     monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
