@@ -18,7 +18,8 @@ from lichessbot.games.move_search import ChosenMove, MoveSearch, TimedPosition
 from lichessbot.games.opponent import OpponentAbsence, Takebacks
 from lichessbot.games.pace import Pace
 from lichessbot.games.stream_monitor import StreamMonitor
-from lichessbot.games.time_budget import GameClock, longest_unread_s, with_known_clocks
+from lichessbot.games.time_budget import GameClock, longest_unread_s
+from lichessbot.games.told_clocks import with_known_clocks, with_possible_clock
 from lichessbot.inbox import ListedGame, Report
 from lichessbot.lichess.commands import Abort, AnswerTakeback, CommandDone, CommandFailed, Resign, SendMove
 from lichessbot.lichess.enums import Colour, GameStatus
@@ -240,6 +241,7 @@ class Game:
         self._start = full.variant.key, full.initial_fen
         if fresh or not {"wtime", "btime"} <= state.model_fields_set:  # a clock could not be read
             state = with_known_clocks(full, state, self.clock, received_at)
+        state = with_possible_clock(full, state, self.colour, self.clock)
         self.clock = clock = GameClock.read(
             full, state, self.colour, board.turn, received_at, self._timeouts, self.round_trip_s
         )

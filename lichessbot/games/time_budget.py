@@ -16,12 +16,11 @@ from lichessbot.lichess.models import GameFull, GameInfo, GameState
 from lichessbot.timeouts import Timeouts
 
 # The clocks run from the third ply on.
-_FREE_PLIES: Final = 2
+FREE_PLIES: Final = 2
 # For the first move the engine is shown at most this: an opponent aborts a game that does not begin.
 _FIRST_MOVE_CLOCK_MS: Final = 120_000
 # The clocks of an untimed game, as Lichess writes them.
-_UNLIMITED_MS: Final = 2**31 - 1
-_DAY_MS: Final = 24 * 60 * 60 * 1000
+UNLIMITED_MS: Final = 2**31 - 1
 # An engine manages its time itself; after this share of the clock, it is told to stop.
 _SHARE_FOR_ONE_MOVE: Final = 1 / 2
 _MOST_FOR_ONE_MOVE: Final = 3 / 4
@@ -62,9 +61,6 @@ _SHARE_FOR_AN_ANSWER: Final = 1 / 4
 _LEAST_ANSWER_S: Final = 1.0
 # Over a slow connection, a shorter wait than for so many round trips would give up each answer.
 _ROUND_TRIPS_AWAITED: Final = 2
-# A clock that nobody tells is taken for this share of the initial time.
-_SHARE_OF_AN_UNKNOWN_CLOCK: Final = 1 / 20
-_LEAST_UNKNOWN_CLOCK_MS: Final = 1000
 # In slower games an opponent may claim the game only after this multiple of the absence in bullet and blitz.
 _ABSENCE_FACTORS: Final[dict[str, int]] = {Speed.RAPID: 2, Speed.CLASSICAL: 3}
 # The most that any other wait may cost.
@@ -101,11 +97,11 @@ class GameClock:
     ) -> Self:
         """Return the clocks of `state`; `to_move` is the side to move."""
         by_days = full.days_per_turn is not None
-        is_limited = not by_days and min(state.wtime, state.btime) < _UNLIMITED_MS
+        is_limited = not by_days and min(state.wtime, state.btime) < UNLIMITED_MS
         return cls(
             colour=colour,
             timed=full.clock is not None or is_limited,
-            our_clock_runs=to_move == colour and len(state.moves.split()) >= _FREE_PLIES,
+            our_clock_runs=to_move == colour and len(state.moves.split()) >= FREE_PLIES,
             state=state,
             read_at=received_at,
             timeouts=timeouts,
@@ -137,7 +133,7 @@ class GameClock:
     @property
     def clock_runs(self) -> bool:
         """Whether the clock of the side to move runs."""
-        return (self.timed or self.by_days) and len(self.state.moves.split()) >= _FREE_PLIES
+        return (self.timed or self.by_days) and len(self.state.moves.split()) >= FREE_PLIES
 
     def limits(self, engine: EngineConfig, now: float, *, after_move: bool = False) -> Limits:
         """Return the limits of one search: the clocks, and what the configuration sets.
@@ -323,32 +319,6 @@ class GameClock:
         pause_s = unseen.refused_move_pause_s if as_asked else unseen.retry_pause_s
         absence_s = self.timeouts.absence.total_seconds() * _ABSENCE_FACTORS.get(self.speed, 1)
         return min(pause_s(wished_s, now), absence_s if self.timed else math.inf)
-
-
-def with_known_clocks(full: GameFull, state: GameState, last: GameClock | None, now: float) -> GameState:
-    """Return a state that is the first of a connection, or lacks a clock, with the time we know of in place of a zero.
-
-    After a reconnect, Lichess sometimes sends zero clocks in a game that goes on (lichess-bot issue 1053). We know the
-    clocks of the `last` state, or, before both sides have moved, the initial time. Otherwise, as after a restart, the
-    clock is guessed low: if it really were 0, the game would be over.
-    """
-    if state.wtime > 0 and state.btime > 0:
-        return state
-    if full.clock is None:
-        days = full.days_per_turn
-        left_ms = _UNLIMITED_MS if days is None else days * _DAY_MS
-        return state.model_copy(update={"wtime": state.wtime or left_ms, "btime": state.btime or left_ms})
-    guess_ms = max(_LEAST_UNKNOWN_CLOCK_MS, int(full.clock.initial * _SHARE_OF_AN_UNKNOWN_CLOCK))
-    initial_ms = full.clock.initial if len(state.moves.split()) < _FREE_PLIES else 0
-    known_ms = dict.fromkeys(Colour, initial_ms)
-    if last is not None and last.timed:
-        known_ms = {
-            last.colour: int(last.remaining_s(now) * 1000),
-            last.colour.other: last.state.time_ms(last.colour.other),
-        }
-    wtime = state.wtime or known_ms[Colour.WHITE] or guess_ms
-    btime = state.btime or known_ms[Colour.BLACK] or guess_ms
-    return state.model_copy(update={"wtime": wtime, "btime": btime})
 
 
 def longest_unread_s(info: GameInfo | None, timeouts: Timeouts) -> float:

@@ -67,6 +67,7 @@ class Bench:
         variant: str = "standard",
         fen: str = "startpos",
         timed: bool = True,
+        initial_ms: int = 60_000,
         days: int | None = None,
         announced: Colour | None = None,
         sources: bool = False,
@@ -93,7 +94,7 @@ class Bench:
             "white": {"id": US} if white else them,
             "black": them if white else {"id": US},
             "initialFen": fen,
-            "clock": {"initial": 60_000, "increment": 0} if timed and days is None else None,
+            "clock": {"initial": initial_ms, "increment": 0} if timed and days is None else None,
             "daysPerTurn": days,
         }
 

@@ -183,7 +183,7 @@ def test_what_is_known_forced_or_taken_back_goes_quickly() -> None:
 
 
 def test_a_move_waits_without_a_search_and_the_search_counts() -> None:
-    bench = Bench(humanlike_time=True)
+    bench = Bench(humanlike_time=True, initial_ms=600_000)
     moves = " ".join(["g1f3 g8f6 f3g1 f6g8"] * 6)
     assert bench.find(bench.full(moves, time_ms=600_000), "e2e4") == []
     due_s = bench.game.wake_at - bench.now
@@ -191,14 +191,14 @@ def test_a_move_waits_without_a_search_and_the_search_counts() -> None:
     assert bench.wait(due_s / 2) == []
     (sent,) = bench.wait(due_s / 2 + 0.001)
     assert getattr(sent, "move", None) == "e2e4"
-    again = Bench(humanlike_time=True)
+    again = Bench(humanlike_time=True, initial_ms=600_000)
     actions = again.full(moves, time_ms=600_000)
     again.now += due_s + 0.001
     assert [getattr(it, "move", None) for it in again.find(actions, "e2e4")][:1] == ["e2e4"]
 
 
 def test_a_ponder_search_is_told_what_the_clock_shows_after_the_pause() -> None:
-    bench = Bench(humanlike_time=True)
+    bench = Bench(humanlike_time=True, initial_ms=600_000)
     moves = " ".join(["g1f3 g8f6 f3g1 f6g8"] * 6)
     (think,) = bench.full(moves, time_ms=600_000)
     (ponder,) = bench.hear(BestMove(GAME, think.search.search_id, "e2e4", ponder="e7e5"))

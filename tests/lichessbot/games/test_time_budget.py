@@ -10,40 +10,16 @@ from hypothesis import strategies as st
 
 from engine.facade import Board, Limits, longest_think_s
 from lichessbot.config import EngineConfig
-from lichessbot.games.time_budget import GameClock, MoveTimes, longest_unread_s, with_known_clocks
-from lichessbot.lichess.enums import Colour, GameStatus
-from lichessbot.lichess.models import GameFull, GameInfo, GameState
-from lichessbot.timeouts import Timeouts
+from lichessbot.games.time_budget import GameClock, MoveTimes, longest_unread_s
+from lichessbot.lichess.enums import Colour
+from lichessbot.lichess.models import GameFull, GameInfo
+from tests.lichessbot.games.clocks import NOW, TIMEOUTS, clock, full
 
 # Time budget
 
 
-TIMEOUTS = Timeouts()
 ENGINE = EngineConfig()
-NOW = 1000.0
 START = Board()
-
-
-def clock(
-    ours_ms: int = 60_000,
-    *,
-    increment_ms: int = 0,
-    their_increment_ms: int = 0,
-    their_ms: int = 90_000,
-    colour: Colour = Colour.WHITE,
-    timed: bool = True,
-    running: bool = True,
-) -> GameClock:
-    white = colour is Colour.WHITE
-    state = GameState(
-        moves="",
-        wtime=ours_ms if white else their_ms,
-        btime=their_ms if white else ours_ms,
-        winc=increment_ms if white else their_increment_ms,
-        binc=their_increment_ms if white else increment_ms,
-        status=GameStatus.STARTED,
-    )
-    return GameClock(colour, timed, running, state, NOW, TIMEOUTS)
 
 
 @pytest.mark.parametrize(
@@ -263,12 +239,6 @@ def test_the_next_line_is_waited_for_less_with_less_time() -> None:
     assert waiting.opening_s(7.0, NOW) == 7.0
 
 
-def full(clock_field: dict[str, int] | None, wtime: int, days: int | None = None) -> GameFull:
-    state = {"moves": "", "wtime": wtime, "btime": wtime, "status": "started"}
-    fields = {"id": "abcd1234", "variant": {"key": "standard"}, "clock": clock_field, "daysPerTurn": days}
-    return GameFull.model_validate({**fields, "state": state})
-
-
 @pytest.mark.parametrize(
     ("game", "timed"),
     [
@@ -280,55 +250,6 @@ def full(clock_field: dict[str, int] | None, wtime: int, days: int | None = None
 )
 def test_a_game_has_a_clock_if_its_times_say_so(game: GameFull, timed: bool) -> None:
     assert GameClock.read(game, game.state, Colour.WHITE, "white", NOW, TIMEOUTS).timed is timed
-
-
-def zeros(moves: str) -> GameState:
-    return GameState(moves=moves, wtime=0, btime=0, status=GameStatus.STARTED)
-
-
-@pytest.mark.parametrize(
-    ("last", "moves", "believed"),
-    [
-        (clock(50_000), "e2e4 e7e5", (40_000, 90_000)),
-        (clock(50_000, colour=Colour.BLACK), "e2e4 e7e5", (90_000, 40_000)),
-        (clock(50_000, running=False), "e2e4 e7e5", (50_000, 90_000)),
-        (clock(5_000), "e2e4 e7e5", (3_000, 90_000)),
-        (None, "e2e4", (60_000, 60_000)),
-        (None, "e2e4 e7e5", (3_000, 3_000)),
-    ],
-)
-def test_zero_clocks_of_a_new_connection_are_not_believed(
-    last: GameClock | None, moves: str, believed: tuple[int, int]
-) -> None:
-    game = full({"initial": 60_000, "increment": 0}, 60_000)
-    state = with_known_clocks(game, zeros(moves), last, NOW + 10)
-    assert (state.wtime, state.btime) == believed
-
-
-def test_an_unknown_clock_of_a_very_short_game_is_taken_for_a_second() -> None:
-    state = with_known_clocks(full({"initial": 0, "increment": 3_000}, 3_000), zeros("e2e4 e7e5"), None, NOW)
-    assert (state.wtime, state.btime) == (1_000, 1_000)
-
-
-@pytest.mark.parametrize(("told", "clocks"), [("btime", (50_000, 33_000)), ("wtime", (33_000, 90_000))])
-def test_one_zero_clock_of_a_new_connection_is_not_believed_and_the_other_is(
-    told: str, clocks: tuple[int, int]
-) -> None:
-    game = full({"initial": 60_000, "increment": 0}, 60_000)
-    state = zeros("e2e4 e7e5").model_copy(update={told: 33_000})
-    believed = with_known_clocks(game, state, clock(50_000, running=False), NOW)
-    assert (believed.wtime, believed.btime) == clocks
-
-
-def test_clocks_of_a_new_connection_that_are_not_zero_are_believed() -> None:
-    game = full({"initial": 60_000, "increment": 0}, 60_000)
-    assert with_known_clocks(game, game.state, clock(50_000), NOW) is game.state
-
-
-def test_no_time_is_taken_over_from_a_state_without_clocks() -> None:
-    """A damaged first state may have hidden the time control."""
-    game = full({"initial": 60_000, "increment": 0}, 0)
-    assert with_known_clocks(game, game.state, clock(timed=False), NOW).wtime > 0
 
 
 def both(*args: int, **kwargs: int) -> list[GameClock]:
