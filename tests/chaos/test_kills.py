@@ -68,7 +68,9 @@ class Watch:
 @pytest.fixture
 def arena(tmp_path: Path) -> Iterator[Arena]:
     # No operator restarts it every few seconds: only here would that meet the limits on streams and account requests.
-    with RehearsalServer(timing=Timing(event_streams_window_s=0.1, account_window_s=0.1)) as server:
+    # Nor does a person challenge it as often as on a quick machine, where games last two seconds.
+    timing = Timing(event_streams_window_s=0.1, account_window_s=0.1, minute_s=1.0, day_s=60.0)
+    with RehearsalServer(timing=timing) as server:
         arena = Arena(server, tmp_path, is_copied=False)
         text = CONFIG.format(url=arena.site.url, concurrency=2 * GAMES_AT_ONCE, hello=HELLO, goodbye=GOODBYE)
         (tmp_path / "config.yml").write_text(text)
