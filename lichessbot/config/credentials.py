@@ -10,6 +10,7 @@ from typing import Final
 
 TOKEN_VARIABLE: Final = "LICHESS_BOT_TOKEN"
 HIDDEN: Final = "[hidden]"
+SECRET_KEYS: Final = re.compile(r"(.*\.)?(token|password)|notify(\.command.*)?")  # a command has them in its arguments
 _NEW_TOKEN: Final = (  # with the scopes that the bot needs
     "https://lichess.org/account/oauth/token/create?scopes[]=bot:play&scopes[]=challenge:read&scopes[]=challenge:write"
 )

@@ -19,6 +19,7 @@ from pydantic_core import ErrorDetails
 
 from lichessbot.config.base import LOOPBACK, Section, keys_reset_to_default, merged, shown_value, way_to_write
 from lichessbot.config.credentials import (
+    SECRET_KEYS,
     TOKEN_VARIABLE,
     exposure,
     file_problem,
@@ -46,7 +47,6 @@ from lichessbot.errors import ConfigError
 from lichessbot.storage.database import state_folder
 
 _USUAL_NAME = Path("config.yml")
-_SECRETS = re.compile(r"(.*\.)?(token|password)|notify(\.command.*)?")  # a command has secrets in its arguments
 # What a personality can set.
 _PERSONAL = (
     "greeting", "engine.strength", "engine.style", "engine.polyglot", "engine.own_book", "engine.variety",
@@ -301,7 +301,7 @@ class _ConfigFile(YamlFile):
     def _complaint(self, path: KeyPath, details: ErrorDetails) -> str:
         """Return what is wrong with the value of a key."""
         kind, found = details["type"], details["input"]
-        is_secret = _SECRETS.fullmatch(dotted(path))
+        is_secret = SECRET_KEYS.fullmatch(dotted(path))
         match kind, found:
             case "extra_forbidden", _:
                 return f"unknown key{hint_for_unknown(path)}"

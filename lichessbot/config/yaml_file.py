@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import yaml
 
+from lichessbot.config.credentials import HIDDEN, SECRET_KEYS
 from lichessbot.errors import ConfigError
 
 KeyPath = tuple[str | int, ...]
@@ -108,7 +109,8 @@ class YamlFile:
         except (yaml.YAMLError, ValueError, LookupError, AttributeError):  # as a tag's reader has it
             kind = node.tag.removeprefix(_YAMLS_TAGS)
             why = "" if kind == "str" else f", which YAML cannot read as {kind}: put a text in quotes"
-            self.problem(path, f"expected a plain value, found {node.value[:_SHOWN]!r}{why}")
+            found = HIDDEN if SECRET_KEYS.fullmatch(dotted(path)) else repr(node.value[:_SHOWN])
+            self.problem(path, f"expected a plain value, found {found}{why}")
             return None
 
     def _build_mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:

@@ -74,6 +74,13 @@ def test_a_wrong_token_type_is_not_shown(file: Path) -> None:
     assert found == "1: token: expected text: put it in quotes if it begins with { or ["
 
 
+@pytest.mark.parametrize("token", ["!!int lip_secret", "!!timestamp lip_secret", '"lip_secret\\0"'])
+def test_a_token_that_yaml_cannot_read_is_not_shown(file: Path, token: str) -> None:
+    (found,) = problems(file, f"token: {token}\n", {})
+    assert found.startswith("1: token: expected a plain value, found [hidden]")
+    assert "lip_secret" not in found
+
+
 def test_a_token_of_a_wrong_type_is_not_called_missing_too(file: Path) -> None:
     wrong = "token_file: expected text, found the number 5: put it in quotes"
     assert problems(file, "token_file: 5\n", {}) == [f"1: {wrong}"]
