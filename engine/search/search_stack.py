@@ -25,6 +25,7 @@ from cython.cimports.engine.search.history import NO_STEP, History, bonus, malus
 from cython.cimports.engine.search.rules import Rules
 from cython.cimports.engine.search.transposition import (
     LOWER_BOUND,
+    NO_BOUND,
     UPPER_BOUND,
     TranspositionTable,
     entry_bound,
@@ -159,7 +160,8 @@ class SearchStack:
     def set_evaluation(self, entry: u64, forced: cython.bint, ply: cython.int) -> cython.void:
         """Set the node's raw and corrected static evaluation, both NO_SCORE if it is forced, and whether it improves.
 
-        The raw one comes from the table's entry if it has one.
+        The raw one comes from the table's entry. If there is none it is stored at once: a node that it cuts off stores
+        nothing else, and is often reached again by other moves.
         """
         raw: cython.int = NO_SCORE
         corrected: cython.int = NO_SCORE
@@ -167,6 +169,8 @@ class SearchStack:
             raw = entry_eval(entry) if entry else NO_SCORE
             if raw == NO_SCORE:
                 raw = self.evaluate(ply)
+                if entry == 0:
+                    self.table.store(self.position.key, NO_MOVE, 0, 0, NO_BOUND, raw, False)
             corrected = raw
             if is_estimate(raw):
                 clock: cython.int = self.position.halfmove_clock if self.rules.has_fifty_move_rule else 0

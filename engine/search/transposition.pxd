@@ -10,6 +10,7 @@ cdef extern from *:
     void prefetch_address "engine_prefetch"(void *address) noexcept nogil
 
 cdef enum:
+    NO_BOUND = 0
     UPPER_BOUND = 1
     LOWER_BOUND = 2
     EXACT = 3

@@ -18,6 +18,7 @@ from cython.cimports.engine.core.params import REPLACEMENT_AGE
 from engine.search.available_memory import available_mb
 
 if not cython.compiled:
+    NO_BOUND = 0                                    # only the static evaluation is known
     UPPER_BOUND, LOWER_BOUND, EXACT = 1, 2, 3       # the true score is at most, at least, exactly the stored one
 
     def scale(key: int, buckets: int) -> int:

@@ -8,6 +8,7 @@ import pytest
 from engine.facade import Board, Engine, Limits
 from engine.search import transposition
 from engine.search.transposition import TranspositionTable
+from tests.scripts import run_python
 
 
 def test_a_new_table_is_empty_and_a_search_fills_it() -> None:
@@ -16,6 +17,33 @@ def test_a_new_table_is_empty_and_a_search_fills_it() -> None:
     assert engine.go(Limits(nodes=300_000)).report.hashfull > 20
     engine.new_game()
     assert engine.go(Limits(depth=1)).report.hashfull < 10
+
+
+EVALUATIONS = """
+from collections import Counter
+from engine.facade import Board, Engine, Limits
+from engine.search.search_stack import SearchStack
+
+evaluated = Counter()
+evaluate = SearchStack.evaluate
+
+def count(stack, ply):
+    evaluated[stack.position.key] += 1
+    return evaluate(stack, ply)
+
+SearchStack.evaluate = count
+engine = Engine(hash_mb=4)
+engine.set_evaluation("none")
+engine.set_position(Board("r3k2r/1ppb1p1p/p1n1p1p1/4P3/P5PP/2N2N2/1PP5/R1K2R2 w kq - 1 12"))
+engine.go(Limits(depth=7))
+print(len(evaluated), max(evaluated.values()))
+"""
+
+
+def test_no_position_is_evaluated_twice() -> None:
+    positions, most = map(int, run_python(EVALUATIONS, ENGINE_PURE="1").split())
+    assert positions > 1000
+    assert most == 1
 
 
 def test_too_large_a_table_is_refused_and_the_old_one_stays() -> None:
