@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import pytest
@@ -12,6 +12,9 @@ from lichessbot.control.commands import ControlAnswer, ControlRequest
 from lichessbot.control.status import HeldBack, PlayedMove, RecordsStatus, RequestQueue, Status, StreamStatus
 from lichessbot.control.web.snapshots import NoStatus, Snapshots, without_time
 from tests.lichessbot.control.status_of import GAME, STATUS
+
+# Named in seconds like what grows or shrinks by the passage of time, but a change of these is news.
+NEWS = {"clock_s", "nodes_per_s", "round_trip_s", "search_s"}
 
 
 def later(status: Status, seconds: float) -> Status:
@@ -42,6 +45,17 @@ def later(status: Status, seconds: float) -> Status:
     )
 
 
+def lasting(it: Any, seconds: float) -> Any:
+    """A part of a status in which every duration is known, and has lasted for so many seconds."""
+    if isinstance(it, tuple):
+        return tuple(lasting(each, seconds) for each in it)
+    if not is_dataclass(it):
+        return it
+    values = {field.name: lasting(getattr(it, field.name), seconds) for field in fields(it)}
+    passing = {name for name in values if name.endswith("_s") and not name.endswith("_epoch_s")} - NEWS
+    return replace(it, **values | dict.fromkeys(passing, seconds))
+
+
 def with_next_attempt(at_epoch_s: float) -> Status:
     matchmaking = replace(STATUS.lobby.matchmaking, next_attempt_epoch_s=at_epoch_s)
     return replace(STATUS, lobby=replace(STATUS.lobby, matchmaking=matchmaking))
@@ -52,8 +66,6 @@ def test_time_that_passes_is_no_news() -> None:
     assert without_time(later(STATUS, 2.0)) == without_time(STATUS)
     paused = replace(STATUS, ends_in_s=60.0, connection=replace(STATUS.connection, held_back_s=30.0))
     assert without_time(later(paused, 2.0)) == without_time(paused)
-    failing, still_failing = (replace(STATUS, records=RecordsStatus(seconds, "disk is full")) for seconds in (1.0, 2.0))
-    assert without_time(failing) == without_time(still_failing)
     opened, heard = (
         replace(STATUS, connection=replace(STATUS.connection, events=StreamStatus(True, *seconds)))
         for seconds in ((0.0, None), (2.0, 1.0))
@@ -68,6 +80,12 @@ def test_time_that_passes_is_no_news() -> None:
         for at, left in ((1000.0, 60.0), (1002.0, 58.0))
     )
     assert without_time(blacks_turn) == without_time(still_blacks_turn)
+
+
+def test_no_duration_is_news_by_passing() -> None:
+    lasts, lasted_longer = lasting(STATUS, 100.0), lasting(STATUS, 102.0)
+    assert lasts != lasted_longer
+    assert without_time(lasts) == without_time(lasted_longer)
 
 
 def test_moments_that_are_found_from_two_clocks_each_time_are_no_news() -> None:
