@@ -70,6 +70,13 @@ def test_the_greeting_names_engine_build_and_options() -> None:
     assert lines[-1] == "uciok"
 
 
+def test_every_option_takes_its_default() -> None:
+    defaults = {name: option.kind.partition(" default ")[2].split(" ")[0] for name, option in uci.OPTIONS.items()}
+    lines = converse(*(f"setoption name {name} value {default}" for name, default in defaults.items()), "isready")
+    assert lines[-1] == "readyok"
+    assert [line for line in lines if line.startswith("info string error")] == []
+
+
 def test_d_and_eval_show_the_board_and_its_evaluation() -> None:
     lines = converse("setoption name EvalFile value none", "position startpos moves e2e4", "d", "eval")
     assert "Fen: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1" in lines
