@@ -25,7 +25,6 @@ from lichessbot.config.base import (
 )
 from lichessbot.config.challenge import Names
 from lichessbot.config.sources import (
-    EVERY_VARIANT,
     STANDARD_RULES,
     LocalTablesConfig,
     OnlineMovesConfig,
@@ -336,18 +335,14 @@ class EngineConfig(EngineKeys):
 
     def _sources(self) -> Iterator[tuple[str, frozenset[str]]]:
         """Yield the key of each source that is enabled, and the variants that it is for."""
-        tables, online = self.lichess_bot_tbs.syzygy, self.online_moves
-        explorer, cloud = online.lichess_opening_explorer, online.lichess_cloud_analysis
-        asked = (
-            ("polyglot", bool(self.polyglot.files) and self.polyglot.max_depth > 0, self.polyglot.variants),
-            ("syzygy", tables.enabled, STANDARD_RULES),
-            ("online_egtb", online.online_egtb.enabled, online.online_egtb.variants),
-            ("chessdb_book", online.chessdb_book.enabled, STANDARD_RULES),
-            ("lichess_cloud_analysis", cloud.enabled, EVERY_VARIANT),
-            ("lichess_opening_explorer", explorer.enabled, explorer.variants),
-            ("own_book", self.has_own_book, STANDARD_RULES),
-        )
-        yield from ((name, variants) for name, is_enabled, variants in asked if is_enabled)
+        if self.polyglot.files and self.polyglot.max_depth > 0:
+            yield "polyglot", self.polyglot.variants
+        if self.lichess_bot_tbs.syzygy.enabled:
+            yield "syzygy", STANDARD_RULES
+        for name, server in self.online_moves.sources.items():
+            yield name, server.variants
+        if self.has_own_book:
+            yield "own_book", STANDARD_RULES
 
     def changed_by(self, profile: "Profile") -> Self:
         """Return a copy with the keys that the profile sets. Another `command` takes over no `uci_options`."""

@@ -149,6 +149,11 @@ class OnlineSource(Section):
     min_time: _StartingClock = 20
     max_time: _StartingClock = LONGEST_BASE_S
 
+    @property
+    def variants(self) -> frozenset[str]:
+        """The variants that the server knows."""
+        return STANDARD_RULES
+
 
 class OpeningSource(OnlineSource):
     """The keys of every online source of opening moves. None: no limit.
@@ -173,6 +178,10 @@ class CloudConfig(OpeningSource):
     min_depth: Annotated[Number, Field(ge=0, le=255)] = 20
     min_knodes: Annotated[Number, Field(ge=0)] = 0
 
+    @property
+    def variants(self) -> frozenset[str]:
+        return EVERY_VARIANT
+
 
 class ExplorerConfig(OpeningSource):
     source: ExplorerSource = ExplorerSource.MASTERS
@@ -183,7 +192,6 @@ class ExplorerConfig(OpeningSource):
 
     @property
     def variants(self) -> frozenset[str]:
-        """The variants that the explorer has games of."""
         masters = frozenset((Variant.STANDARD, Variant.FROM_POSITION))
         return masters if self.source is ExplorerSource.MASTERS else EVERY_VARIANT
 
@@ -195,13 +203,12 @@ class OnlineTableConfig(OnlineSource):
 
     @property
     def variants(self) -> frozenset[str]:
-        """The variants that the server has tables of."""
         others = (Variant.ATOMIC, Variant.ANTICHESS) if self.source is TableSource.LICHESS else ()
         return STANDARD_RULES.union(others)
 
 
 class OnlineMovesConfig(Section):
-    """Servers that give moves. `max_depth` counts our own moves; None: no limit."""
+    """Servers that give moves, asked in the order of their keys. `max_depth` counts our own moves; None: no limit."""
 
     max_out_of_book_moves: Annotated[Number, Field(ge=1, le=500)] = 10
     max_retries: Annotated[Number, Field(ge=0, le=10)] = 2
@@ -209,7 +216,13 @@ class OnlineMovesConfig(Section):
     explorer_url: Annotated[Text, AfterValidator(server_address)] = "https://explorer.lichess.org"
     tablebase_url: Annotated[Text, AfterValidator(server_address)] = "https://tablebase.lichess.org"
     chessdb_url: Annotated[Text, AfterValidator(server_address)] = "https://www.chessdb.cn"
+    online_egtb: OnlineTableConfig = OnlineTableConfig()
     chessdb_book: ChessdbConfig = ChessdbConfig()
     lichess_cloud_analysis: CloudConfig = CloudConfig()
     lichess_opening_explorer: ExplorerConfig = ExplorerConfig()
-    online_egtb: OnlineTableConfig = OnlineTableConfig()
+
+    @property
+    def sources(self) -> dict[str, OnlineSource]:
+        """The sections of the enabled servers by their keys, in the order in which they are asked."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return {name: it for name, it in values.items() if isinstance(it, OnlineSource) and it.enabled}

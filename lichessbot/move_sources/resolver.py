@@ -1,7 +1,7 @@
 """Resolve a position to a move: which sources are asked, in which order, and which are skipped.
 
-Order: the operator's books and endgame tablebases, the online tablebase, chessdb.cn, cloud evaluations, the opening
-explorer, and last the book that comes with the bot.
+Order: the operator's books and endgame tablebases, the servers in the order of their keys, and last the book that comes
+with the bot.
 """
 
 import threading
@@ -16,9 +16,13 @@ from typing import ClassVar, Final, Protocol, Self
 from engine.facade import OWN_BOOK
 from lichessbot.config import EngineConfig
 from lichessbot.config.sources import (
-    EVERY_VARIANT,
     STANDARD_RULES,
+    ChessdbConfig,
+    CloudConfig,
+    ExplorerConfig,
     OnlineMovesConfig,
+    OnlineSource,
+    OnlineTableConfig,
     OpeningSource,
     PolyglotConfig,
     TableSource,
@@ -265,43 +269,48 @@ def _enabled(config: EngineConfig, hosts: Hosts, log: EventLog) -> Iterator[Limi
 
 
 def _online(online: OnlineMovesConfig, hosts: Hosts) -> Iterator[LimitedSource]:
+    for config in online.sources.values():
+        source = _server(config, online, hosts)
+        match config:
+            case OnlineTableConfig():
+                yield LimitedSource(
+                    Kind.ONLINE_ENDINGS,
+                    source,
+                    min_time=config.min_time,
+                    max_time=config.max_time,
+                    max_pieces=config.max_pieces,
+                    variants=config.variants,
+                    repeats=True,
+                )
+            case OpeningSource():
+                yield LimitedSource(
+                    Kind.ONLINE_OPENINGS,
+                    source,
+                    _smaller(online.max_depth, config.max_depth),
+                    config.min_time,
+                    config.max_time,
+                    variants=config.variants,
+                    max_moves=config.max_moves,
+                    only_without_book=config.only_without_book,
+                    repeats=config.allow_repetitions,
+                )
+
+
+def _server(config: OnlineSource, online: OnlineMovesConfig, hosts: Hosts) -> Source:
+    """Return the server that this section of `online` is about."""
     retries = online.max_retries
-    egtb = online.online_egtb
-    if egtb.enabled:
-        tables: Source = (
-            LichessTables(hosts.at(online.tablebase_url), egtb, retries)
-            if egtb.source is TableSource.LICHESS
-            else ChessdbTables(hosts.at(online.chessdb_url), egtb, retries)
-        )
-        yield LimitedSource(
-            Kind.ONLINE_ENDINGS,
-            tables,
-            min_time=egtb.min_time,
-            max_time=egtb.max_time,
-            max_pieces=egtb.max_pieces,
-            variants=egtb.variants,
-            repeats=True,
-        )
-    chessdb, cloud, explorer = online.chessdb_book, online.lichess_cloud_analysis, online.lichess_opening_explorer
-    player = hosts.access.user_name or ""
-    openings: list[tuple[OpeningSource, Source, frozenset[str]]] = [
-        (chessdb, ChessdbServer(hosts.at(online.chessdb_url), chessdb, retries), STANDARD_RULES),
-        (cloud, CloudServer(hosts.at(hosts.access.url), cloud, retries), EVERY_VARIANT),
-        (explorer, ExplorerServer(hosts.at(online.explorer_url), explorer, retries, player), explorer.variants),
-    ]
-    for limits, source, variants in openings:
-        if limits.enabled:
-            yield LimitedSource(
-                Kind.ONLINE_OPENINGS,
-                source,
-                _smaller(online.max_depth, limits.max_depth),
-                limits.min_time,
-                limits.max_time,
-                variants=variants,
-                max_moves=limits.max_moves,
-                only_without_book=limits.only_without_book,
-                repeats=limits.allow_repetitions,
-            )
+    match config:
+        case OnlineTableConfig(source=TableSource.LICHESS):
+            return LichessTables(hosts.at(online.tablebase_url), config, retries)
+        case OnlineTableConfig():
+            return ChessdbTables(hosts.at(online.chessdb_url), config, retries)
+        case ChessdbConfig():
+            return ChessdbServer(hosts.at(online.chessdb_url), config, retries)
+        case CloudConfig():
+            return CloudServer(hosts.at(hosts.access.url), config, retries)
+        case ExplorerConfig():
+            return ExplorerServer(hosts.at(online.explorer_url), config, retries, hosts.access.user_name or "")
+    raise AssertionError(f"{type(config).__name__} has no server")
 
 
 def _smaller(limit: int | None, other: int | None) -> int | None:

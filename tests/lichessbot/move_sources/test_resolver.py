@@ -12,6 +12,7 @@ import pytest
 from engine.book.opening_book import Entry, write
 from engine.facade import OWN_BOOK, Board, Book, polyglot_key
 from lichessbot.config import EngineConfig
+from lichessbot.config.explanations import explanations
 from lichessbot.config.sources import OnlineMovesConfig, OnlineSource
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable
 from lichessbot.lichess.enums import Variant
@@ -182,6 +183,8 @@ def test_each_limit(limits: dict[str, Any], asked: Question, allowed: bool) -> N
 def test_the_order_of_the_sources(hosts: Hosts, tmp_path: Path) -> None:
     keys = {name: field.annotation for name, field in OnlineMovesConfig.model_fields.items()}
     online = [name for name, kind in keys.items() if isinstance(kind, type) and issubclass(kind, OnlineSource)]
+    explained = [key.split(".") for key in explanations() if key.startswith("engine.online_moves.")]
+    assert [path[2] for path in explained if path[3:] == ["enabled"]] == online, "operators read the order there"
     config = EngineConfig.model_validate(
         {
             "polyglot": {"enabled": True, "book": {"standard": str(book(tmp_path / "b.bin", e2e4=1))}},
