@@ -62,7 +62,7 @@ BARS_AND_LABELS = f"""async (times) => {{
 LABELS_OF_TIME = f"""async (moments) => {{
     const {{ makeLineGraph }} = await import('/static/operator/plots.js');
     {NOTE_TEXTS}
-    const graph = makeLineGraph(element, 1);
+    const graph = makeLineGraph(element, [[], []]);
     const frame = () => new Promise((done) => requestAnimationFrame(done));
     await frame().then(frame);      // a new graph is drawn again once its size has been observed
     await drawn(graph, [moments.map((moment) => new Date(moment) / 1000), [1500, 1600].slice(0, moments.length)]);

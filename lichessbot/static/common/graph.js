@@ -22,13 +22,12 @@ export function axis(more = {}) {
 }
 
 /**
- * Return a graph in an element. `options()` returns those of uPlot, and is called again when the colours of the page
- * change. `show(data)` draws, `select(x)` puts the cursor there, `destroy()` ends the graph.
+ * Return a graph of `data` in an element. `options()` returns those of uPlot, and is called again when the colours of
+ * the page change. `show(data)` draws other data, `select(x)` puts the cursor there, `destroy()` ends the graph.
  */
-export function makeGraph(element, options) {
+export function makeGraph(element, options, data = [[]]) {
   const scheme = matchMedia('(prefers-color-scheme: dark)');
   const size = () => ({ width: element.clientWidth, height: element.clientHeight });
-  let data = [[]];
   let plot = null;
   const create = () => {
     plot?.destroy();

@@ -60,18 +60,15 @@ function showRatings(history) {
     return make('span', {}, mark, text);
   }));
   setAttribute(byId('ratings'), 'aria-label', `Graph of ratings, the latest: ${latest.join(', ') || 'none'}`);
-  const graph = makeLineGraph(byId('ratings'), names.length);
-  graph.show([times, ...byTime.map((ratings) => times.map((time) => ratings.get(time) ?? null))]);
-  return graph;
+  const lines = byTime.map((ratings) => times.map((time) => ratings.get(time) ?? null));
+  return makeLineGraph(byId('ratings'), [times, ...lines]);
 }
 
 function showResults(results) {
   let balance = 0;
   const line = results.map(([, result]) => (balance += { won: 1, drawn: 0, lost: -1 }[result]));
   setAttribute(byId('results'), 'aria-label', `Graph of games won minus games lost, now ${balance}`);
-  const graph = makeLineGraph(byId('results'), 1);
-  graph.show([results.map(([time]) => time), line]);
-  return graph;
+  return makeLineGraph(byId('results'), [results.map(([time]) => time), line]);
 }
 
 function table(name, group) {

@@ -30,8 +30,8 @@ export function makeTimeGraph(element) {
 const label = (ms, step) =>
   (step >= 28 * DAY_S ? MONTH : step >= DAY_S || TIME.format(ms) === '00:00' ? DAY : TIME).format(ms);
 
-/** Return a graph of so many lines over an hour or more, as labels are minutes apart: `show([epochs, values, …])`. */
-export function makeLineGraph(element, lines) {
+/** Return a graph of lines over an hour or more, as labels are minutes apart; `data` is `[epochs, values, …]`. */
+export function makeLineGraph(element, data) {
   const values = (plot, ticks, axisIndex, space, step) => ticks.map((tick) => label(tick * 1000, step));
   const days = { size: 26, space: 60, values };
   const isAlone = (plot, series) => plot.data[series].filter((value) => value !== null).length === 1;
@@ -44,6 +44,6 @@ export function makeLineGraph(element, lines) {
       y: { range: (plot, low, high) => uPlot.rangeNum(low - 4, high + 4, 0.1, true) },
     },
     axes: [axis(days), axis({ size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500] })],
-    series: [{}, ...Array.from({ length: lines }, (_, index) => ({ ...line, stroke: colour(lineColour(index)) }))],
-  }));
+    series: [{}, ...data.slice(1).map((_, index) => ({ ...line, stroke: colour(lineColour(index)) }))],
+  }), data);
 }
