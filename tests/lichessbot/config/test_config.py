@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.fields import FieldInfo
 
-from lichessbot.config import Config, dotted_values, load_config, loader
+from lichessbot.config import Config, EngineConfig, EngineKeys, Rules, dotted_values, load_config, loader
 from lichessbot.config.base import Section
 from lichessbot.config.explanations import explanations
 from lichessbot.errors import ConfigError
@@ -68,6 +68,14 @@ def test_the_example_gives_unit_range_and_default_of_every_number() -> None:
             shown = "(none|null)" if value is None else str(value)
             assert re.search(rf"(?<![\w-]){shown}\b", default), f"{key}: expected the default {shown}"
     assert numbers > 60
+
+
+def test_the_example_says_which_keys_can_differ_between_games() -> None:
+    of_challenges = [key.removeprefix("challenge.") for key in explanations() if key.startswith("challenge.")]
+    rules = of_challenges[of_challenges.index("variants") : of_challenges.index("human")]
+    assert set(rules) == Rules.model_fields.keys(), "the rules for humans and bots stand together"
+    excepted = " ".join(explanations()["profiles"]).partition("every key of `engine` except ")[2].partition(".")[0]
+    assert set(re.split(", | and ", excepted)) == EngineConfig.model_fields.keys() - EngineKeys.model_fields.keys()
 
 
 def fields_of(section: type[Section], path: str = "") -> Iterator[tuple[str, FieldInfo]]:
