@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.facade import Board, InvalidFen
-from lichessbot.rehearsal.browser.strengths import LEVELS
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import MAX_INCREMENT_S, OFFERED_LIMITS_S, RealTime, TimeControl, Unlimited
 from lichessbot.rehearsal.rules.enums import ColorChoice, Variant
@@ -16,6 +15,8 @@ Form = Mapping[str, object]
 
 COLORS: Final = (ColorChoice.RANDOM, ColorChoice.WHITE, ColorChoice.BLACK)
 MAX_FEN_LENGTH: Final = 120
+# The bot's levels to choose from, by key; None: as configured.
+LEVELS: Final = {"full": None, **{f"level-{level}": level for level in range(2600, 799, -200)}}
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ from typing import Final
 
 from engine.facade import Board, InvalidMove
 from lichessbot.rehearsal.browser.analysis import Analysis
-from lichessbot.rehearsal.browser.challenge_form import proposal
-from lichessbot.rehearsal.browser.strengths import LEVELS, Bot, CannotSetStrength, strength_name
+from lichessbot.rehearsal.browser.challenge_form import LEVELS, proposal
 from lichessbot.rehearsal.browser.views import ANSWERS, Json, analysis_view, board_view, game_view
-from lichessbot.rehearsal.browser.words import clock_in_words
+from lichessbot.rehearsal.browser.words import clock_in_words, strength_name
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Challenge
 from lichessbot.rehearsal.rules.enums import ChallengeStatus, ChatRoom, Color, Status
@@ -41,16 +40,30 @@ LOBBY, BOARDS, GAME, ANALYSIS = "lobby", "boards", "game", "analysis"
 TOPICS: Final = (LOBBY, BOARDS, GAME, ANALYSIS)
 
 
-class Person:
-    """A person who plays against `bot`, and watches its other games."""
+class CannotSetStrength(Exception):
+    """The bot did not take over the strength."""
 
-    def __init__(self, site: Site, opponent: Account, bot: Bot, number_of: Callable[[str], int | None]) -> None:
-        """`number_of`: the number of a game in the series that is rehearsed beside; None for other games."""
+
+class Person:
+    """A person who plays against the bot `opponent`, and watches its other games."""
+
+    def __init__(
+        self,
+        site: Site,
+        opponent: Account,
+        set_level: Callable[[int | None], None],
+        number_of: Callable[[str], int | None],
+    ) -> None:
+        """`set_level` has the bot play new casual games against the person at a level, or as configured (None).
+
+        It returns once that is in use, and raises CannotSetStrength if it cannot be. `number_of`: the number of a game
+        in the series that is rehearsed beside; None for other games.
+        """
         self.account = site.accounts.add(Account(NAME, opponent.created_at_ms, rating=RATING))
         self.site = site
         self.sessions: list[GameSession] = []       # the person's own games, oldest first
         self._opponent = opponent
-        self._bot = bot
+        self._set_level = set_level
         self._level: int | None = None              # of the bot in casual games; None: as configured
         self._levels: dict[str, int] = {}           # those chosen, by game
         self._number_of = number_of
@@ -248,7 +261,7 @@ class Person:
         self._is_preparing, self._is_cancelled = True, False
         self._tell(LOBBY)
         try:
-            await asyncio.to_thread(self._bot.set_level, level)
+            await asyncio.to_thread(self._set_level, level)
             self._level = level
         except CannotSetStrength as error:
             raise Refused(f"strength: {error}") from error

@@ -106,6 +106,11 @@ def _whose(game: Game, color: Color, me: Color | None) -> str:
     return "Your" if color is me else f"{game.setup.player(color).name}'s"
 
 
+def strength_name(level: int | None) -> str:
+    """Return what the page calls a level of the bot; None: as configured."""
+    return "As configured" if level is None else f"Level {level}"
+
+
 def clock_in_words(control: TimeControl) -> str:
     """Return a time control in minutes and seconds, such as `3+2`."""
     match control:

@@ -16,8 +16,7 @@ from pathlib import Path
 
 import yaml
 
-from lichessbot.rehearsal.browser.person import RATING
-from lichessbot.rehearsal.browser.strengths import CannotSetStrength
+from lichessbot.rehearsal.browser.person import RATING, CannotSetStrength
 from lichessbot.rehearsal.rules.clock import MAX_INCREMENT_S, MAX_LIMIT_S
 
 STOP_TIMEOUT_S = 15.0           # after the first signal: there are no games left to finish

@@ -275,7 +275,7 @@ class _Rehearsal:
     def _open_page(self, daemon: Daemon) -> Page:
         """Serve the page of a person who plays against the bot."""
         self._bot.allows_takebacks = True
-        self._person = Person(self._server.site, self._bot, daemon, self._match.number_of)
+        self._person = Person(self._server.site, self._bot, daemon.set_level, self._match.number_of)
         page = Page(self._person)
         self._server.serve_beside(is_page, page)
         return page

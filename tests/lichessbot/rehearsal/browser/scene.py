@@ -4,8 +4,7 @@ import threading
 from collections.abc import Callable
 
 from lichessbot.rehearsal.browser.page import Page, is_page
-from lichessbot.rehearsal.browser.person import Person
-from lichessbot.rehearsal.browser.strengths import CannotSetStrength
+from lichessbot.rehearsal.browser.person import CannotSetStrength, Person
 from lichessbot.rehearsal.players.house_bots import AnswerPolicy, HouseBots
 from lichessbot.rehearsal.players.opponents import GreedyOpponent, Opponent
 from lichessbot.rehearsal.rules.accounts import Account
@@ -54,7 +53,7 @@ class Scene:
     def _set_up(self, server: RehearsalServer) -> None:
         server.site.accounts.add(self.account)
         self.hire()
-        self.person = Person(server.site, self.account, self.bot, lambda _game_id: None)
+        self.person = Person(server.site, self.account, self.bot.set_level, lambda _game_id: None)
         self.page = Page(self.person)
         server.serve_beside(is_page, self.page)
 
