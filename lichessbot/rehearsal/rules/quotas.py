@@ -6,7 +6,6 @@ allows the request.
 
 import math
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lichessbot.rehearsal.rules.accounts import Account, Grant
@@ -57,18 +56,14 @@ class Quotas:
     def __init__(self, timing: Timing) -> None:
         self.bot_games_per_day = BOT_GAMES_PER_DAY
         self._timing = timing
-        self._bot_games: dict[Account, Count] = {}
-        self._credits: dict[tuple[Account, int], Count] = {}
-        self._joins: dict[Account, tuple[Count, ...]] = {}
-        self._event_streams: dict[Grant, Count] = {}
-        self._account_requests: dict[Account, Count] = {}
+        self._counts: dict[tuple[str, Account | Grant], Count] = {}
 
     def check_bot_game(self, asking: Account, other: Account, now_ms: int) -> None:
         """Raise if one of two bots has used up its games against bots; games with humans do not count."""
         if not (asking.is_bot and other.is_bot):
             return
         most = self.bot_games_per_day
-        ours, theirs = self._count(asking), self._count(other)
+        ours, theirs = self._bot_games(asking), self._bot_games(other)
         if ours.sum(now_ms) >= most:
             raise QuotaUsedUp(most, ours.left_s(now_ms))
         if theirs.sum(now_ms) >= most:
@@ -78,49 +73,50 @@ class Quotas:
         """Count a game that has begun."""
         if one.is_bot and other.is_bot:
             for account in (one, other):
-                self._count(account).add(now_ms)
+                self._bot_games(account).add(now_ms)
 
     def spend(self, challenger: Account, target: Account, now_ms: int) -> None:
         """Count a challenge. Raises TooManyRequests if it exceeds a limit."""
         cost = COST_OF_A_BOT if target.is_bot else COST_OF_A_HUMAN
-        counts = [
-            (self._credits.setdefault((challenger, most), Count(1000 * window_s)), cost, most)
-            for most, window_s in ((CREDITS_PER_MINUTE, self._timing.minute_s), (CREDITS_PER_DAY, self._timing.day_s))
-        ]
-        if not _spend(counts, now_ms):
+        minute = self._count("challenges of a minute", challenger, self._timing.minute_s)
+        day = self._count("challenges of a day", challenger, self._timing.day_s)
+        if not _spend(cost, now_ms, (minute, CREDITS_PER_MINUTE), (day, CREDITS_PER_DAY)):
             raise TooManyRequests
 
     def open_event_stream(self, grant: Grant, now_ms: int) -> None:
         """Count an opening of the event stream. Raises TooManyRequests after too many with one token."""
-        count = self._event_streams.setdefault(grant, Count(1000 * self._timing.event_streams_window_s))
-        if not _spend([(count, 1, REQUESTS_PER_WINDOW)], now_ms):
+        count = self._count("event streams", grant, self._timing.event_streams_window_s)
+        if not _spend(1, now_ms, (count, REQUESTS_PER_WINDOW)):
             raise TooManyRequests(POLLED)
 
     def read_account(self, account: Account, now_ms: int) -> None:
         """Count a request for the account. Raises TooManyRequests after too many."""
-        count = self._account_requests.setdefault(account, Count(1000 * self._timing.account_window_s))
-        if not _spend([(count, 1, REQUESTS_PER_WINDOW)], now_ms):
+        count = self._count("account", account, self._timing.account_window_s)
+        if not _spend(1, now_ms, (count, REQUESTS_PER_WINDOW)):
             raise TooManyRequests
 
     def join_arena(self, account: Account, now_ms: int, *, is_new: bool) -> None:
         """Count a request to join. Raises TooManyRequests after too many, Refused after too many new arenas."""
-        minute_ms, day_ms = 1000 * self._timing.minute_s, 1000 * self._timing.day_s
-        windows = (10 * minute_ms, day_ms / 24, day_ms)
-        joins, hour, day = self._joins.setdefault(account, tuple(Count(window_ms) for window_ms in windows))
+        joins = self._count("joins", account, 10 * self._timing.minute_s)
+        hour = self._count("arenas of an hour", account, self._timing.day_s / 24)
+        day = self._count("arenas of a day", account, self._timing.day_s)
         cost = COST_OF_AN_ARENA if is_new else 0
-        if not _spend([(joins, 1, ARENA_JOINS_PER_TEN_MINUTES)], now_ms):
+        if not _spend(1, now_ms, (joins, ARENA_JOINS_PER_TEN_MINUTES)):
             raise TooManyRequests
-        if not _spend([(hour, cost, ARENA_CREDITS_PER_HOUR), (day, cost, ARENA_CREDITS_PER_DAY)], now_ms):
+        if not _spend(cost, now_ms, (hour, ARENA_CREDITS_PER_HOUR), (day, ARENA_CREDITS_PER_DAY)):
             raise Refused("You are joining too many tournaments")
 
-    def _count(self, account: Account) -> Count:
-        return self._bot_games.setdefault(account, Count(1000 * self._timing.day_s))
+    def _bot_games(self, account: Account) -> Count:
+        return self._count("games with bots", account, self._timing.day_s)
+
+    def _count(self, what: str, whose: Account | Grant, window_s: float) -> Count:
+        return self._counts.setdefault((what, whose), Count(1000 * window_s))
 
 
-def _spend(counts: Sequence[tuple[Count, int, int]], now_ms: int) -> bool:
-    """Add its cost to every count and return True; return False, and add nothing, if one would exceed its limit."""
-    if any(count.sum(now_ms) + cost > most for count, cost, most in counts):
+def _spend(cost: int, now_ms: int, *limits: tuple[Count, int]) -> bool:
+    """Add `cost` to every count and return True; return False, and add nothing, if one would exceed its limit."""
+    if any(count.sum(now_ms) + cost > most for count, most in limits):
         return False
-    for count, cost, _ in counts:
+    for count, _ in limits:
         count.add(now_ms, cost)
     return True
