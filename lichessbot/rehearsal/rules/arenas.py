@@ -103,11 +103,9 @@ class Arena:
             one.waits_until_ms = other.waits_until_ms = 0.0
             yield one.account, other.account
 
-    def free(self, account: Account, now_ms: int) -> None:
-        """Note that the game of a player is over."""
+    def end_game(self, account: Account, points: int, now_ms: int) -> None:
+        """Note that the game of a player is over, for so many points."""
         self.entries[account].idle_since_ms = now_ms
-
-    def score(self, account: Account, points: int) -> None:
         self.entries[account].score += points
 
     def _check(self, account: Account, application: Application) -> None:

@@ -11,7 +11,7 @@ from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.arenas import DRAW_POINTS, WIN_POINTS, Application, Arena, ArenaTerms
 from lichessbot.rehearsal.rules.enums import Color, Status
 from lichessbot.rehearsal.rules.errors import NotFound
-from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES
+from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES, Game
 from lichessbot.rehearsal.rules.ids import new_id
 from lichessbot.rehearsal.rules.quotas import Quotas
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
@@ -59,16 +59,16 @@ class ArenaRunner:
         arena = self._running.get(session)
         if arena is None:
             return
-        if session.game.is_over:
-            del self._running[session]
-            for color in Color:
-                arena.free(session.game.setup.account(color), monotonic_ms())
-            _book(arena, session)
-            if session.game.status is Status.NO_START and session.game.winner is not None:
-                late = session.game.setup.account(session.game.winner.other)
-                arena.withdraw(late, monotonic_ms())
-        else:
+        game, now_ms = session.game, monotonic_ms()
+        if not game.is_over:
             self._limit_first_move(session)
+            return
+        del self._running[session]
+        for color in Color:
+            account = game.setup.account(color)
+            arena.end_game(account, _points(game, color), now_ms)
+            if game.status is Status.NO_START and color is not game.winner:
+                arena.withdraw(account, now_ms)
 
     def _pair(self, arena: Arena) -> None:
         busy = {session.game.setup.account(color) for session in self._running for color in Color}
@@ -87,15 +87,11 @@ class ArenaRunner:
             loop.call_later(self._timing.arena_first_move_s, session.check_start, session.game.ply)
 
 
-def _book(arena: Arena, session: GameSession) -> None:
-    game = session.game
+def _points(game: Game, color: Color) -> int:
+    """Return what a finished game is worth for one side."""
     if game.status is Status.ABORTED:
-        return
-    if game.winner is not None:
-        arena.score(game.setup.account(game.winner), WIN_POINTS)
-        return
-    for color in Color:
-        arena.score(game.setup.account(color), DRAW_POINTS)
+        return 0
+    return DRAW_POINTS if game.winner is None else WIN_POINTS * (game.winner is color)
 
 
 def _shape(it: Arena, now_ms: int) -> Json:

@@ -242,8 +242,7 @@ def test_of_three_players_the_one_who_played_last_waits() -> None:
     played = [ada, bob]
     for now_ms in range(10, 50, 10):
         for points, account in enumerate(played):
-            arena.score(account, points)
-            arena.free(account, now_ms + points)
+            arena.end_game(account, points, now_ms + points)
         played = list(*arena.pairs((), now_ms + 5))
         assert cyd in played, "no player waits twice in a row"
         cyd = next(account for account in arena.entries if account not in played)
@@ -254,5 +253,5 @@ def test_the_leaders_play_each_other() -> None:
     arena = Arena("id", ArenaTerms("Quick", CLOCK), 0.0, 1e9)
     for account, points in zip(players, (0, 3, 1, 2), strict=True):
         arena.join(account, Application(), 0, 60.0)
-        arena.score(account, points)
+        arena.end_game(account, points, 0)
     assert list(arena.pairs((), 1)) == [(bob, dan), (cyd, ada)]
