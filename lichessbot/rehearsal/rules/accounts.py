@@ -1,7 +1,7 @@
 """Users and tokens. Must not know: games and HTTP."""
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from lichessbot.rehearsal.rules.enums import BOT_TITLE, Color, Scope
 
@@ -50,11 +50,10 @@ class Account:
             self.losses += 1
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Grant:
     """The account of a token and its scopes."""
 
-    token: str = field(repr=False)
     account: Account
     scopes: frozenset[Scope]
 
@@ -82,7 +81,7 @@ class Accounts:
     def issue_token(self, account: Account, scopes: frozenset[Scope] = BOT_SCOPES) -> str:
         """Return a new token for `account`."""
         token = f"lip_{secrets.token_hex(12)}"
-        self._grants[token] = Grant(token, account, scopes)
+        self._grants[token] = Grant(account, scopes)
         return token
 
     def grant(self, token: str) -> Grant | None:
