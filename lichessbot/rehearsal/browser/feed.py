@@ -104,8 +104,7 @@ class Feed:
         if session is None or (is_reading and self._seat is not None and self._seat[0] is session):
             return
         self._stand_up()
-        color = self._person.color_in(session.game)
-        assert color is not None
+        color = session.game.setup.player_color(self._person.account)
         stream = session.open_stream(color, self._user_agent)
         self._seat = (session, color, stream)
         self._reader = asyncio.get_running_loop().create_task(self._read(session, stream))

@@ -136,8 +136,7 @@ class FaultAccounting:
         return games if placed.fault.spec.is_general else [game for game in games if game.id == game_id]
 
     def _cost(self, placed: PlacedFault, game: Game, now_ms: int) -> Cost:
-        color = game.setup.color_of(self._bot)
-        assert color is not None, "only games of the bot are touched"
+        color = game.setup.player_color(self._bot)
         left_ms = game.clock.remaining_ms(color, now_ms)
         by_asking = placed.fault.spec.notice is Notice.BY_ASKING
         held_up_ms = 1000 * placed.fault.holds_up_s(self._site.timing, left_ms / 1000)

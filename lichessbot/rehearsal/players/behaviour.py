@@ -72,6 +72,4 @@ class Behaviour:
         dice.choice(actions)()
 
     def _color(self, session: GameSession) -> Color:
-        own = session.game.setup.color_of(self._bot)
-        assert own is not None, "the games of the match are the bot's"
-        return own.other
+        return session.game.setup.player_color(self._bot).other

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import TimeControl
 from lichessbot.rehearsal.rules.enums import Color, Rule, Source, Variant
+from lichessbot.rehearsal.rules.errors import NotFound
 
 
 @dataclass(frozen=True)
@@ -45,5 +46,13 @@ class GameSetup:
         """Return the game id and the player's secret: 12 characters."""
         return self.id + self.player(color).secret
 
+    def player_color(self, account: Account) -> Color:
+        """Return the colour that `account` plays. Raises NotFound if it is not a player."""
+        color = self.color_of(account)
+        if color is None:
+            raise NotFound("Not your game")
+        return color
+
     def color_of(self, account: Account) -> Color | None:
+        """Return the colour that `account` plays; None if it is not a player."""
         return next((color for color in Color if self.account(color) is account), None)

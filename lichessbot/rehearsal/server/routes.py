@@ -134,7 +134,8 @@ async def account(site: Site, call: Call) -> Response:
 
 async def now_playing(site: Site, call: Call) -> Response:
     count = min(forms.whole_number(call.request.query_params, "nb", DEFAULT_PLAYING), MAX_PLAYING)
-    games = [_playing(session, call.account) for session in site.games_of(call.account)]
+    played = [(session.game, session.game.setup.player_color(call.account)) for session in site.games_of(call.account)]
+    games = [payloads.playing(game, color, monotonic_ms()) for game, color in played]
     on_turn = sum(game["isMyTurn"] for game in games)
     return JSONResponse({"nowPlaying": games[:count], "nbMyTurn": on_turn})
 
@@ -362,17 +363,10 @@ def _seat(site: Site, call: Call) -> tuple[GameSession, Color]:
             " See https://lichess.org/api#operation/botAccountUpgrade"
         )
     session = site.session(call.path("game_id"))
-    color = _color_of(session, call.account)
+    color = session.game.setup.player_color(call.account)
     if session.game.setup.time_control.speed is Speed.ULTRA_BULLET:
         raise Refused("This game cannot be played with the Bot API.")
     return session, color
-
-
-def _color_of(session: GameSession, account: Account) -> Color:
-    color = session.game.setup.color_of(account)
-    if color is None:
-        raise NotFound("Not your game")
-    return color
 
 
 def _named_account(site: Site, name: str) -> Account:
@@ -380,10 +374,6 @@ def _named_account(site: Site, name: str) -> Account:
     if account is None:
         raise NotFound
     return account
-
-
-def _playing(session: GameSession, account: Account) -> Json:
-    return payloads.playing(session.game, _color_of(session, account), monotonic_ms())
 
 
 def _playing_id(site: Site, account: Account) -> str | None:

@@ -134,11 +134,11 @@ class Site:
         now_ms = monotonic_ms()
 
         def urgency(session: GameSession) -> tuple[bool, int]:
-            color = session.game.setup.color_of(account) or Color.WHITE
+            color = session.game.setup.player_color(account)
             return session.game.turn is not color, session.game.clock.remaining_ms(color, now_ms)
 
-        playing = (session for session in self._sessions.values() if not session.game.is_over)
-        return sorted((t for t in playing if t.game.setup.color_of(account) is not None), key=urgency)
+        running = (session for session in self._sessions.values() if not session.game.is_over)
+        return sorted((it for it in running if it.game.setup.color_of(account) is not None), key=urgency)
 
     # Streams of events and of challenges.
 
@@ -150,9 +150,8 @@ class Site:
         account = grant.account
         now_ms = monotonic_ms()
         games = [
-            payloads.game_start(session.game, color, now_ms)
+            payloads.game_start(session.game, session.game.setup.player_color(account), now_ms)
             for session in self.games_of(account)
-            if (color := session.game.setup.color_of(account)) is not None
         ]
         waiting = [
             payloads.challenge_event(self.challenge_shape(challenge))
@@ -243,9 +242,7 @@ class Site:
 
     def offer_rematch(self, game: Game, by: Account) -> Challenge:
         """Offer a rematch with swapped colours, which arrives as a challenge."""
-        setup, color = game.setup, game.setup.color_of(by)
-        if color is None:
-            raise NotFound("Not your game")
+        setup, color = game.setup, game.setup.player_color(by)
         opponent = setup.account(color.other)
         fen = setup.initial_fen if setup.variant is Variant.FROM_POSITION else None
         terms = Terms(setup.variant, setup.time_control, setup.rated, ColorChoice(color.other.value), fen)
