@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from lichessbot.rehearsal.browser.feed import Feed
 from lichessbot.rehearsal.browser.person import Person
-from lichessbot.rehearsal.rules.errors import ApiError, NotFound, Refused
+from lichessbot.rehearsal.rules.errors import ApiError, Forbidden, NotFound, Refused
 from lichessbot.rehearsal.server import export
 from lichessbot.rehearsal.server.streams import StreamedResponse
 
@@ -45,12 +45,6 @@ Handler = Callable[[Request], Awaitable[Response | None]]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-class Forbidden(ApiError):
-    """The request comes from elsewhere."""
-
-    status = 403
-
-
 class Page:
     """The web page of `person` as an ASGI application."""
 
@@ -61,7 +55,7 @@ class Page:
         self._files = {file.relative_to(STATIC).as_posix(): file for file in files}
         self._app = Starlette(
             routes=[
-                Route("/", self._guarded(self._index)),
+                Route("/", self._guarded(self._file)),
                 Route("/static/{path:path}", self._guarded(self._file)),
                 Route("/play/events", self._guarded(self._events)),
                 Route("/play/challenge", self._guarded(self._challenge), methods=["POST"]),
@@ -103,13 +97,8 @@ class Page:
 
         return answer
 
-    async def _index(self, _request: Request) -> Response:
-        return self._served("play/index.html")
-
     async def _file(self, request: Request) -> Response:
-        return self._served(request.path_params["path"])
-
-    def _served(self, path: str) -> Response:
+        path = request.path_params.get("path", "play/index.html")
         if path not in self._files:
             raise NotFound
         kind = "text/javascript" if path.endswith(".js") else mimetypes.guess_type(path)[0]

@@ -5,7 +5,7 @@
     ├── InvalidForm    400  {"error": {"field": ["text"]}, "field": ["text"]}
     ├── Unauthorized   401  no token, an unknown one, or one of another account
     ├── MissingScope   403  the token may not do this
-    ├── NotForBots     403  the endpoint is for people
+    ├── Forbidden      403  the request is not for this caller
     ├── NotFound       404  no such thing, or it belongs to others
     ├── OpponentCapped 400  the other bot has played all its games of the day
     ├── QuotaUsedUp    429  the caller has played all its games of the day
@@ -75,13 +75,10 @@ class MissingScope(ApiError):
         }
 
 
-class NotForBots(ApiError):
-    """A bot used an endpoint that is for people."""
+class Forbidden(ApiError):
+    """The caller may not make this request."""
 
     status = 403
-
-    def __init__(self) -> None:
-        super().__init__("This API endpoint is not for Bot accounts.")
 
 
 class NotFound(ApiError):

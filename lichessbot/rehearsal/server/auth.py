@@ -38,11 +38,23 @@ class Call:
     def path(self, name: str) -> str:
         return str(self.request.path_params[name])
 
-    def query(self, name: str) -> str | None:
-        return self.request.query_params.get(name)
-
     async def form(self) -> dict[str, str]:
-        return await read_form(self.request)
+        """Return the parameters of the body, form-encoded or a flat JSON object; null is absent. Raises InvalidForm."""
+        body = await self.request.body()
+        if not body:
+            return {}
+        content_type = self.request.headers.get("content-type", _FORM).lower()
+        if content_type.startswith(_FORM):
+            return dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))
+        if "json" not in content_type:
+            raise InvalidForm({GLOBAL_FIELD: "Expected a form or JSON"})
+        try:
+            fields = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise InvalidForm({GLOBAL_FIELD: "Invalid JSON"}) from error
+        if not isinstance(fields, dict):
+            raise InvalidForm({GLOBAL_FIELD: "Expected a JSON object"})
+        return {key: _text(value) for key, value in fields.items() if value is not None}
 
 
 def authorise(request: Request, accounts: Accounts, accepted: tuple[Scope, ...]) -> Grant:
@@ -60,25 +72,6 @@ def authorise(request: Request, accounts: Accounts, accepted: tuple[Scope, ...])
     if accepted and grant.scopes.isdisjoint(accepted):
         raise MissingScope(accepted, grant.scopes)
     return grant
-
-
-async def read_form(request: Request) -> dict[str, str]:
-    """Return the parameters of the body, form-encoded or a flat JSON object; null is absent. Raises InvalidForm."""
-    body = await request.body()
-    if not body:
-        return {}
-    content_type = request.headers.get("content-type", _FORM).lower()
-    if content_type.startswith(_FORM):
-        return dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))
-    if "json" not in content_type:
-        raise InvalidForm({GLOBAL_FIELD: "Expected a form or JSON"})
-    try:
-        fields = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise InvalidForm({GLOBAL_FIELD: "Invalid JSON"}) from error
-    if not isinstance(fields, dict):
-        raise InvalidForm({GLOBAL_FIELD: "Expected a JSON object"})
-    return {key: _text(value) for key, value in fields.items() if value is not None}
 
 
 async def read_list(request: Request) -> list[str]:

@@ -11,7 +11,7 @@ from engine.facade import Board
 from lichessbot.rehearsal.rules.accounts import Account, Grant
 from lichessbot.rehearsal.rules.challenges import Challenge, Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl, Unlimited
-from lichessbot.rehearsal.rules.enums import ChallengeStatus, ChatRoom, Color, Speed, Status, Variant
+from lichessbot.rehearsal.rules.enums import ChallengeStatus, ChatRoom, Color, Speed, Variant
 from lichessbot.rehearsal.rules.game import ChatLine, Game, GameState
 from lichessbot.rehearsal.rules.presence import OpponentGone
 from lichessbot.rehearsal.rules.ratings import told_rating_change
@@ -195,7 +195,7 @@ def playing(game: Game, color: Color, now_ms: int) -> Json:
         "color": color.value,
         "lastMove": game.moves[-1] if game.moves else "",
         "source": setup.source.value,
-        "status": _status(game.status),
+        "status": {"id": game.status.number, "name": game.status.wire_name},
         "variant": {"key": setup.variant.key, "name": setup.variant.display_name},
         "speed": speed.value,
         "perf": perf_key(setup.variant, speed),
@@ -281,11 +281,6 @@ def chat_history(lines: Iterable[ChatLine]) -> list[Json]:
 
 
 # Parts.
-
-
-def _status(status: Status) -> Json:
-    """Return a status as an object; the game stream has only its name."""
-    return {"id": status.number, "name": status.wire_name}
 
 
 def _variant_with_short(variant: Variant) -> Json:

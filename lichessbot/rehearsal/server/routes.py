@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.enums import Color, DeclineReason, Speed
 from lichessbot.rehearsal.rules.enums import Scope as Right
-from lichessbot.rehearsal.rules.errors import ApiError, NotForBots, NotFound, Refused
+from lichessbot.rehearsal.rules.errors import ApiError, Forbidden, NotFound, Refused
 from lichessbot.rehearsal.rules.timing import monotonic_ms
 from lichessbot.rehearsal.server import export, payloads
 from lichessbot.rehearsal.server import params as forms
@@ -102,7 +102,7 @@ def _routes(site: Site) -> list[BaseRoute]:
         authorised("/api/challenge/{challenge_id}/accept", accept_challenge, CHALLENGE_SCOPES, "POST"),
         authorised("/api/challenge/{challenge_id}/decline", decline_challenge, CHALLENGE_SCOPES, "POST"),
         authorised("/api/challenge/{challenge_id}/cancel", cancel_challenge, CHALLENGE_SCOPES, "POST"),
-        authorised("/api/challenge/ai", not_served, CHALLENGE_SCOPES, "POST"),
+        public("/api/challenge/ai", not_served, "POST"),
         public("/api/challenge/open", not_served, "POST"),
         authorised("/api/challenge/{name}", create_challenge, CHALLENGE_SCOPES, "POST"),
     ]
@@ -161,7 +161,10 @@ async def cloud_evaluation(site: Site, request: Request) -> Response:
 
 
 async def public_user(site: Site, request: Request) -> Response:
-    return JSONResponse(_extended_user(site, _named_account(site, request.path_params["name"])))
+    account = site.accounts.get(request.path_params["name"])
+    if account is None:
+        raise NotFound
+    return JSONResponse(_extended_user(site, account))
 
 
 async def users(site: Site, request: Request) -> Response:
@@ -213,7 +216,7 @@ async def game_stream(site: Site, call: Call) -> Response:
 
 async def move(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
-    offering = call.query("offeringDraw")
+    offering = call.request.query_params.get("offeringDraw")
     session.play(color, call.path("uci"), offering_draw=None if offering is None else forms.is_true(offering))
 
 
@@ -261,7 +264,7 @@ async def claim_draw(site: Site, call: Call) -> None:
 async def board_api(_site: Site, call: Call) -> Response:
     """Refuse bots the endpoints for boards that people play on."""
     if call.account.is_bot:
-        raise NotForBots
+        raise Forbidden("This API endpoint is not for Bot accounts.")
     raise _not_served(call.request)
 
 
@@ -291,8 +294,8 @@ async def create_challenge(site: Site, call: Call) -> Response:
     return JSONResponse(site.challenge_shape(challenge, call.account))
 
 
-async def not_served(_site: Site, call: Call | Request) -> Response:
-    raise _not_served(call if isinstance(call, Request) else call.request)
+async def not_served(_site: Site, request: Request) -> Response:
+    raise _not_served(request)
 
 
 async def show_challenge(site: Site, call: Call) -> Response:
@@ -367,13 +370,6 @@ def _seat(site: Site, call: Call) -> tuple[GameSession, Color]:
     if session.game.setup.time_control.speed is Speed.ULTRA_BULLET:
         raise Refused("This game cannot be played with the Bot API.")
     return session, color
-
-
-def _named_account(site: Site, name: str) -> Account:
-    account = site.accounts.get(name)
-    if account is None:
-        raise NotFound
-    return account
 
 
 def _playing_id(site: Site, account: Account) -> str | None:
