@@ -39,13 +39,9 @@ class Status(Enum):
     INSUFFICIENT_MATERIAL_CLAIM = (39, "insufficientMaterialClaim")
     VARIANT_END = (60, "variantEnd")
 
-    @property
-    def number(self) -> int:
-        return self.value[0]
-
-    @property
-    def wire_name(self) -> str:
-        return self.value[1]
+    def __init__(self, number: int, wire_name: str) -> None:
+        self.number = number
+        self.wire_name = wire_name
 
     @property
     def is_over(self) -> bool:
@@ -66,21 +62,14 @@ class Variant(Enum):
     RACING_KINGS = ("racingKings", "Racing Kings", "Racing")
     THREE_CHECK = ("threeCheck", "Three-check", "3check")
 
+    def __init__(self, key: str, display_name: str, short: str) -> None:
+        self.key = key
+        self.display_name = display_name
+        self.short = short
+
     @classmethod
     def of_key(cls, key: str) -> "Variant | None":
         return next((variant for variant in cls if variant.key == key), None)
-
-    @property
-    def key(self) -> str:
-        return self.value[0]
-
-    @property
-    def display_name(self) -> str:
-        return self.value[1]
-
-    @property
-    def short(self) -> str:
-        return self.value[2]
 
     @property
     def has_own_rating(self) -> bool:
@@ -161,19 +150,14 @@ class DeclineReason(Enum):
     NO_BOT = ("noBot", "I'm not accepting challenges from bots.")
     ONLY_BOT = ("onlyBot", "I'm only accepting challenges from bots.")
 
+    def __init__(self, key: str, sentence: str) -> None:
+        self.wire_key = key.lower()             # as the challenger receives it
+        self.sentence = sentence
+
     @classmethod
     def of_key(cls, key: str) -> "DeclineReason":
         """Return the reason of a key, in any case; unknown keys mean generic."""
         return next((reason for reason in cls if reason.wire_key == key.lower()), cls.GENERIC)
-
-    @property
-    def wire_key(self) -> str:
-        """The key as the challenger receives it: lowercase."""
-        return self.value[0].lower()
-
-    @property
-    def sentence(self) -> str:
-        return self.value[1]
 
 
 class ChatRoom(StrEnum):
