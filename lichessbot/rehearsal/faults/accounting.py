@@ -113,7 +113,8 @@ class FaultAccounting:
                 _recover(strike, [cost], now_ms)
             return True
         savable = not costs or game.status is Status.RESIGN or self._could_move(costs, game, now_ms)
-        for cost in _blamed(costs):
+        not_recovered = [cost for cost in costs if cost.recovered_ms is None]
+        for cost in not_recovered or costs[-1:]:
             cost.lost = True
             cost.own_fault = savable
         return savable
@@ -127,8 +128,14 @@ class FaultAccounting:
         """Return every strike as plain data, an entry for each game that it touched."""
         entries: list[dict[str, object]] = []
         for strike in self.strikes:
-            costs: Sequence[Cost | None] = strike.costs or [None]
-            entries += [_entry(strike, cost, self.strikes[0].at_ms) for cost in costs]
+            entry: dict[str, object] = {
+                "fault": strike.fault.label,
+                "place": strike.placed.place.value,
+                "at_ms": strike.at_ms - self.strikes[0].at_ms,
+                "game": strike.game_id,
+                "delay_ms": strike.delay_ms,
+            }
+            entries += [entry | _cost_entry(cost) for cost in strike.costs] or [entry]
         return entries
 
     def _touched(self, placed: PlacedFault, game_id: str | None) -> list[Game]:
@@ -144,9 +151,11 @@ class FaultAccounting:
 
     def _could_move(self, costs: Sequence[Cost], game: Game, now_ms: int) -> bool:
         """Return whether a correct client had the time to move in the bot's last turn."""
-        if game.is_timed and (left_ms := _left_at_start_ms(game)) < MOVE_NEEDS_MS:
-            taken_ms = sum(_most_taken_ms(cost, left_ms) for cost in costs)     # before this turn began
-            return left_ms + taken_ms < MOVE_NEEDS_MS
+        if game.is_timed:
+            left_ms = game.clock_history_ms[-2]         # on the bot's clock at the start of that turn
+            if left_ms < MOVE_NEEDS_MS:
+                taken_ms = sum(_most_taken_ms(cost, left_ms) for cost in costs)     # before it
+                return left_ms + taken_ms < MOVE_NEEDS_MS
         began_ms = game.last_change_ms
         spans: list[tuple[float, float]] = [(cost.at_ms, cost.held_up_until_ms) for cost in costs]
         if not game.is_timed or any(cost.by_asking for cost in costs):
@@ -165,15 +174,14 @@ class FaultAccounting:
         return self._open
 
     def _on(self, happening: SiteEvent) -> None:
-        if isinstance(happening, GameChanged):
-            self._follow(happening.session.game)
-
-    def _follow(self, game: Game) -> None:
         """Note that the bot has recovered in a game in which it moved."""
-        now_ms = monotonic_ms()
+        if not isinstance(happening, GameChanged):
+            return
+        game, now_ms = happening.session.game, monotonic_ms()
         for strike in self._pending():
             if strike.fault.spec.remedy is Remedy.MOVED:
-                moved = [cost for cost in strike.costs if cost.game is game and _has_moved(cost)]
+                touched = [cost for cost in strike.costs if cost.game is game]
+                moved = [cost for cost in touched if _moves_made(game, cost.bot_color) > cost.moves_made]
                 _recover(strike, moved, now_ms)
 
 
@@ -187,10 +195,6 @@ def _is_remedy(traffic: Traffic, strike: Strike) -> bool:
         case Remedy.LISTENING:
             return traffic.place is Place.EVENT_STREAM
     return False
-
-
-def _has_moved(cost: Cost) -> bool:
-    return _moves_made(cost.game, cost.bot_color) > cost.moves_made
 
 
 def _recover(strike: Strike, costs: Sequence[Cost], now_ms: int) -> None:
@@ -209,17 +213,6 @@ def _moves_made(game: Game, color: Color) -> int:
     """Return the number of moves of that side."""
     first = game.first_to_move is color
     return (game.ply + 1) // 2 if first else game.ply // 2
-
-
-def _blamed(costs: Sequence[Cost]) -> Sequence[Cost]:
-    """Return the costs without recovery at the loss; if there are none, the last one."""
-    pending = [cost for cost in costs if cost.recovered_ms is None]
-    return pending or costs[-1:]
-
-
-def _left_at_start_ms(game: Game) -> int:
-    """Return the bot's clock at the start of its last turn."""
-    return game.clock_history_ms[-2]
 
 
 def _most_taken_ms(cost: Cost, left_ms: int) -> float:
@@ -251,21 +244,12 @@ def _summed(fault: Fault, strikes: Sequence[Strike]) -> FaultSummary:
     )
 
 
-def _entry(strike: Strike, cost: Cost | None, began_ms: int) -> dict[str, object]:
-    entry: dict[str, object] = {
-        "fault": strike.fault.label,
-        "place": strike.placed.place.value,
-        "at_ms": strike.at_ms - began_ms,
-        "game": strike.game_id if cost is None else cost.game.id,
-        "delay_ms": strike.delay_ms,
+def _cost_entry(cost: Cost) -> dict[str, object]:
+    return {
+        "game": cost.game.id,
+        "delay_ms": None if cost.recovered_ms is None else cost.recovered_ms - cost.at_ms,
+        "clock_left_ms": cost.clock_left_ms,
+        "clock_lost_ms": cost.clock_lost_ms,
+        "lost": cost.lost,
+        "own_fault": cost.own_fault,
     }
-    if cost is not None:
-        recovered_ms = cost.recovered_ms
-        entry |= {
-            "delay_ms": None if recovered_ms is None else recovered_ms - cost.at_ms,
-            "clock_left_ms": cost.clock_left_ms,
-            "clock_lost_ms": cost.clock_lost_ms,
-            "lost": cost.lost,
-            "own_fault": cost.own_fault,
-        }
-    return entry
