@@ -90,13 +90,10 @@ class HouseBots:
             self._site.decline(challenge.id, challenge.target, reason)
 
     def _move_if_on_turn(self, session: GameSession) -> None:
-        game = session.game
-        if game.is_over or game.threefold_pending:
+        if not _waits_for_move(session):
             return
-        opponent = self._opponent(game, game.turn)
+        opponent = self._opponent(session.game, session.game.turn)
         if opponent is None or opponent in self._busy:
-            return
-        if session.is_left_by(game.turn):
             return
         self._busy.add(opponent)
         task = asyncio.get_running_loop().create_task(self._move(session, opponent))
@@ -121,10 +118,16 @@ class HouseBots:
             move = await loop.run_in_executor(self._threads, opponent.choose, game.board(), _clocks(game))
         finally:
             self._busy.discard(opponent)
-        if game.moves == moves and not game.is_over and not game.threefold_pending and not session.is_left_by(color):
+        if game.moves == moves and _waits_for_move(session):
             session.play(color, move)
         else:
             self._move_if_on_turn(session)        # a takeback or the end came meanwhile
+
+
+def _waits_for_move(session: GameSession) -> bool:
+    """Return whether the side to move may move, and has not left."""
+    game = session.game
+    return not (game.is_over or game.threefold_pending or session.is_left_by(game.turn))
 
 
 def _clocks(game: Game) -> Limits:
