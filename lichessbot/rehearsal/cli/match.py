@@ -52,17 +52,17 @@ class Plan:
     depth: int
     seed: int
     opponent_actions: float = 0.0   # probability that opponents chat, offer or request something after a move
-    may_resign: bool = False    # by the bot's configuration; any other client may
+    may_resign: bool = False        # the bot's configuration allows it, or the client is another one
     rated_by_bots: bool = False     # the bot's configuration accepts no casual games from bots
     rated_by_humans: bool = False
     accepts_bots: bool = True       # the bot's configuration does
     accepts_humans: bool = True
     levels: tuple[int, ...] = ()    # of the opponents, which are people with these ratings
-    odds: str | None = None     # the piece that the bot gives
+    odds: str | None = None         # the piece that the bot gives
 
     @property
     def opponents(self) -> int:
-        """How many there are: one for each game at a time or each level, and without levels at least two."""
+        """The number of opponents: one for each game at a time or each level, and without levels at least two."""
         return max(self.concurrency, len(self.levels) or 2)
 
     def is_bot(self, number: int) -> bool:
@@ -70,7 +70,7 @@ class Plan:
         return not self.levels and self.accepts_bots and (number % 2 == 0 or not self.accepts_humans)
 
     def is_rated(self, *, against_bot: bool) -> bool:
-        """Rated games are for bots that accept no others; a game from a position cannot be one."""
+        """Return whether games are rated: if the bot accepts no others, but never from a position."""
         rated = self.rated_by_bots if against_bot else self.rated_by_humans
         return rated and self.variant is not Variant.FROM_POSITION
 
@@ -240,10 +240,6 @@ class Match:
             self._site.timing.challenge_expiry_s, self._site.cancel, challenge.id, pairing.opponent
         )
 
-    def _may_ask_again(self, pairing: Pairing) -> bool:
-        """Return whether faults may have hidden the challenge, so that it is repeated."""
-        return self._schedule.is_on and pairing.tries < MAX_TRIES_IN_TROUBLE
-
     def _terms(self, pairing: Pairing) -> Terms:
         if self._repeats(pairing.number):
             return Terms(Variant.FROM_POSITION, self.plan.clock, color=ColorChoice.WHITE, fen=REPETITION_FEN)
@@ -294,7 +290,9 @@ class Match:
         declined = challenge.settled is ChallengeStatus.DECLINED
         canceled = challenge.settled is ChallengeStatus.CANCELED
         later = declined and challenge.decline_reason is DeclineReason.LATER
-        if (later and pairing.tries < MAX_TRIES) or ((later or canceled) and self._may_ask_again(pairing)):
+        was_hidden = canceled and self._schedule.is_on      # perhaps, by a fault
+        most_tries = MAX_TRIES_IN_TROUBLE if self._schedule.is_on else MAX_TRIES
+        if (later or was_hidden) and pairing.tries < most_tries:
             pairing.timer = asyncio.get_running_loop().call_later(
                 self._site.timing.later_retry_s, self._challenge, pairing
             )
@@ -306,17 +304,12 @@ class Match:
 
     def _on_start(self, pairing: Pairing, session: GameSession) -> None:
         pairing.game = session.game
-        pairing.timer = asyncio.get_running_loop().call_later(
-            self._first_moves_s, self._abort_idle, pairing, session
-        )
+        timing = self._site.timing
+        patience_s = timing.first_moves_s + (timing.first_moves_in_trouble_s if self._schedule.is_on else 0.0)
+        pairing.timer = asyncio.get_running_loop().call_later(patience_s, self._abort_idle, pairing, session)
         setup = session.game.setup
         what = f"{setup.variant.display_name} {setup.time_control}"
         self._say(f"game {pairing.number} {setup.id}: started, {what}, {setup.white.name} - {setup.black.name}")
-
-    @property
-    def _first_moves_s(self) -> float:
-        timing = self._site.timing
-        return timing.first_moves_s + (timing.first_moves_in_trouble_s if self._schedule.is_on else 0.0)
 
     def _abort_idle(self, pairing: Pairing, session: GameSession) -> None:
         """Abort a game without the first two moves: no clock runs yet, so it would never end."""
