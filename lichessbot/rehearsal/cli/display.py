@@ -21,7 +21,6 @@ from rich.text import Text
 from engine.facade import Board
 from engine.terminal.board_view import BoardView, Theme, draw
 from lichessbot.rehearsal.cli.match import Match, Outcome, Pairing
-from lichessbot.rehearsal.rules.clock import UNLIMITED_MS
 from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.game import holdings
 from lichessbot.rehearsal.rules.timing import monotonic_ms
@@ -139,6 +138,11 @@ def screen(match: MatchView, recent: Iterable[str], size: ConsoleDimensions, the
     )
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words, such as `1 game` or `2 games`."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def say(console: Console, line: str, style: str | None = None) -> None:
     """Print a line without markup, as it may contain names from outside."""
     console.print(Text(line, style=style or ""), soft_wrap=True)
@@ -156,11 +160,11 @@ def show_results(console: Console, pairings: Sequence[Pairing]) -> None:
 def show_scores(console: Console, counts: Mapping[int, Mapping[Outcome, int]]) -> None:
     """Print the bot's score against opponents of each rating; a failed game counts as lost."""
     for rating, count in counts.items():
-        counted = [Outcome.WON, Outcome.DRAWN, Outcome.LOST, *[Outcome.FAILED] * (count[Outcome.FAILED] > 0)]
-        games = sum(count[it] for it in counted)
-        results = ", ".join(f"{count[it]} {it}" for it in counted)
+        outcomes = [Outcome.WON, Outcome.DRAWN, Outcome.LOST, *[Outcome.FAILED] * (count[Outcome.FAILED] > 0)]
+        games = sum(count[it] for it in outcomes)
+        results = ", ".join(f"{count[it]} {it}" for it in outcomes)
         score = 100 * (count[Outcome.WON] + count[Outcome.DRAWN] / 2) / max(1, games)
-        say(console, f"against {rating}: {games} game{'s' * (games != 1)}, {results}, {score:.1f} %")
+        say(console, f"against {rating}: {counted(games, 'game')}, {results}, {score:.1f} %")
 
 
 def _result_table(pairings: Sequence[Pairing]) -> RenderableType:
@@ -217,8 +221,6 @@ def _side(game: GameView, color: Color) -> Text:
 
 
 def _clock(left_ms: int) -> str:
-    if left_ms == UNLIMITED_MS:
-        return "-"
     seconds, tenths = divmod(left_ms // 100, 10)
     return f"{seconds // 60}:{seconds % 60:02}" if seconds >= 10 else f"{seconds}.{tenths}"
 
@@ -227,5 +229,5 @@ def _progress(match: MatchView, hidden: int) -> RenderableType:
     grid = Table.grid(padding=(0, 1))
     bar = ProgressBar(total=match.games, completed=match.ended, width=PROGRESS_WIDTH)
     not_shown = f", {hidden} more in progress" if hidden else ""
-    grid.add_row(bar, f"{match.ended} of {match.games} game{'s' * (match.games != 1)}{not_shown}")
+    grid.add_row(bar, f"{match.ended} of {counted(match.games, 'game')}{not_shown}")
     return grid

@@ -33,6 +33,7 @@ from lichessbot.rehearsal.cli.display import (
     Display,
     LiveDisplay,
     PlainDisplay,
+    counted,
     say,
     show_results,
     show_scores,
@@ -90,7 +91,7 @@ def run(
         return EXIT_GOOD
     if slots is not None and options.at_once > slots:
         if options.concurrency is not None:
-            at_a_time = f"{slots} game{'s' * (slots != 1)} at a time, not {options.concurrency}"
+            at_a_time = f"{counted(slots, 'game')} at a time, not {options.concurrency}"
             say(console, f"note: {at_a_time}: challenge.concurrency is {slots} in {options.config}")
         options = replace(options, concurrency=slots)
     plan, faults = match_plan(options, config, may_resign=may_resign), fault_plan(options, config)
@@ -318,7 +319,7 @@ class _Rehearsal:
         self._problems += [f"the daemon logged: {line}" for line in daemon.logged_errors()]
         self._problems += ["the daemon's log contains the token"] if daemon.tells_its_token() else []
         if failures := daemon.engine_failures():
-            times = f"{len(failures)} time{'s' * (len(failures) != 1)}"
+            times = counted(len(failures), "time")
             say(self._console, f"note: the bot's engine failed {times} during games; the first time: {failures[0]}")
         code = self._conclude(may_be_unfinished=may_be_unfinished)
         if code == EXIT_GOOD:
@@ -347,9 +348,8 @@ class _Rehearsal:
             counts = [f"{match.count(it)} {it}" for it in Outcome if it is not Outcome.EXCUSED or match.count(it)]
             if unfinished := match.plan.games - sum(pairing.is_over for pairing in match.pairings):
                 counts.append(f"{unfinished} unfinished")
-            games = f"{match.plan.games} game{'s' * (match.plan.games != 1)}"
             engine = f"; engine: {build_mode()}" if self._shows_build else ""
-            say(self._console, f"{games}: {', '.join(counts)}{engine}")
+            say(self._console, f"{counted(match.plan.games, 'game')}: {', '.join(counts)}{engine}")
         return EXIT_GOOD if good else EXIT_BAD
 
     def _show_costs(self) -> None:
@@ -374,7 +374,7 @@ class _Rehearsal:
 def _interrupted_once() -> Iterator[None]:
     """End a rehearsal by SIGTERM or a closed terminal like by Ctrl-C, and ignore further signals until the bot is gone.
 
-    Below `nohup` it runs on when the terminal is closed.
+    Under `nohup` it goes on when the terminal is closed.
     """
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:

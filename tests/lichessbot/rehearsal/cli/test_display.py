@@ -2,7 +2,6 @@
 
 import io
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ from lichessbot.rehearsal.cli.display import (
 )
 from lichessbot.rehearsal.cli.match import Outcome, Pairing
 from lichessbot.rehearsal.rules.accounts import Account
-from lichessbot.rehearsal.rules.clock import UNLIMITED_MS
 from lichessbot.rehearsal.rules.enums import Color
 
 
@@ -95,14 +93,6 @@ def test_only_as_many_boards_as_fit_are_drawn_and_all_of_each(games: int, height
     assert text.count("move 3") == text.count("Ada") == shown
     assert (f"{games - shown} more in progress" in text) == (games > shown)
     assert len(lines) <= height or shown == 1
-
-
-def test_clock_of_an_unlimited_game_is_a_dash() -> None:
-    terminal, written = console(terminal=True)
-    unlimited = replace(GAME, clocks_ms=dict.fromkeys(Color, UNLIMITED_MS))
-    with LiveDisplay(terminal) as display:
-        display.show(MatchView((unlimited,), ended=0, games=1))
-    assert "35791" not in written.getvalue()
 
 
 def test_plain_display_writes_events_only() -> None:
