@@ -3,7 +3,7 @@
 import difflib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -222,7 +222,7 @@ def _games(options: Options) -> int:
 
 
 def _wants_rated(config: Mapping[str, object] | None, kind: str) -> bool:
-    """Whether a configuration lets in no casual games of bots or humans."""
+    """Return whether a configuration accepts only rated games from this kind of opponent, `bot` or `human`."""
     modes = _inside(config, "challenge", kind, "modes") or _inside(config, "challenge", "modes")
     return isinstance(modes, list) and "casual" not in modes
 
@@ -303,8 +303,7 @@ def _opponent(text: str) -> OpponentChoice:
     kinds = [kind.value for kind in OpponentKind]
     name, colon, levels = text.partition(":")
     if name not in kinds or (name == OpponentKind.LEVEL) is not bool(colon):
-        nearest = difflib.get_close_matches(name, kinds, 1)
-        hint = f"; perhaps {_ONE_LEVEL if nearest[0] == OpponentKind.LEVEL else nearest[0]}" if nearest else ""
+        hint = _nearest(name, kinds).replace(OpponentKind.LEVEL, _ONE_LEVEL)
         raise click.BadParameter(f"{text!r} is none of {_KINDS} and {_ONE_LEVEL}{hint}")
     return OpponentChoice(OpponentKind(name), tuple(_level(level) for level in levels.split(",")) if colon else ())
 
@@ -319,8 +318,7 @@ def _strength(text: str) -> str:
     if re.fullmatch(r"\d+", text, re.ASCII):
         least, most = _BOT_LEVELS
         return str(int(_number(text, f"a level from {least} to {most}", least, most)))
-    nearest = difflib.get_close_matches(text, ("full", "match_opponent"), 1)
-    hint = f"; perhaps {nearest[0]}" if nearest else ""
+    hint = _nearest(text, ("full", "match_opponent"))
     raise click.BadParameter(f"{text!r} is none of full, match_opponent and a level such as 1500{hint}")
 
 
@@ -356,9 +354,12 @@ def _clock(text: str) -> RealTime:
 
 def _new_file(text: str) -> Path:
     path = Path(text)
-    can_write = os.access(path if path.exists() else path.parent, os.W_OK)
-    if path.is_dir() or not path.parent.is_dir() or not can_write:
-        raise click.BadParameter(f"{text!r} cannot be written")
+    if path.is_dir():
+        raise click.BadParameter(f"{text!r} is a folder: expected a file")
+    if not path.parent.is_dir():
+        raise click.BadParameter(f"{text!r} cannot be written: there is no folder {str(path.parent)!r}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise click.BadParameter(f"{text!r} cannot be written: permission denied")
     return path
 
 
@@ -366,7 +367,11 @@ def _variant(text: str) -> Variant:
     variant = next((it for it in Variant if it.key.lower() == text.lower()), None)
     if variant is None:
         keys = [variant.key for variant in Variant]
-        nearest = difflib.get_close_matches(text, keys, 1, 0.3)
-        hint = f"; nearest: {nearest[0]}" if nearest else ""
-        raise click.BadParameter(f"{text!r} is none of {', '.join(keys)}{hint}")
+        raise click.BadParameter(f"{text!r} is none of {', '.join(keys)}{_nearest(text, keys)}")
     return variant
+
+
+def _nearest(text: str, choices: Sequence[str]) -> str:
+    """Return the end of an error: the choice that is most like the text, if one is."""
+    nearest = difflib.get_close_matches(text, choices, 1, 0.3)
+    return f"; perhaps {nearest[0]}" if nearest else ""

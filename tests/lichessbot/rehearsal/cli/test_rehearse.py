@@ -120,8 +120,15 @@ def test_a_bug_of_the_embedded_lichess_is_a_failure(
 def test_a_file_in_a_folder_without_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)     # root may write everywhere
     for option in ("--pgn", "--fault-log"):
-        with pytest.raises(click.BadParameter, match="cannot be written"):
+        with pytest.raises(click.BadParameter, match="cannot be written: permission denied"):
             arguments(option, str(tmp_path / "file"))
+
+
+def test_a_file_that_has_no_place_is_refused_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(click.BadParameter, match=f"cannot be written: there is no folder '{tmp_path / 'gone'}'"):
+        arguments("--pgn", str(tmp_path / "gone" / "games.pgn"))
+    with pytest.raises(click.BadParameter, match="is a folder: expected a file"):
+        arguments("--pgn", str(tmp_path))
 
 
 @pytest.mark.usefixtures("copied_daemon")
