@@ -41,7 +41,6 @@ class Mistake:
 
     ply: int
     judgement: accuracy.Judgement
-    san: str
     better: str
     better_san: str
 
@@ -50,11 +49,10 @@ def mistakes(board: Board, moves: list[str], positions: list[Position]) -> list[
     """Return the mistakes of a game that starts from `board`, as far as its positions are known."""
     found = []
     for ply, (move, before, after) in enumerate(zip(moves, positions, positions[1:], strict=False), 1):
-        mover, san = board.turn, board.san(move)
-        judgement = accuracy.judge(before.score, after.score, mover)
+        judgement = accuracy.judge(before.score, after.score, board.turn)
         if judgement is not None and before.best is not None and board.normalise(before.best) != board.normalise(move):
             better = board.normalise(before.best)
-            found.append(Mistake(ply, judgement, san, better, board.san(better)))
+            found.append(Mistake(ply, judgement, better, board.san(better)))
         board.push(move)
     return found
 

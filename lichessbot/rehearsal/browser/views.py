@@ -195,5 +195,5 @@ def _clocks(game: Game, now_ms: int) -> Json | None:
     return {
         "white": game.clock.remaining_ms(Color.WHITE, now_ms),
         "black": game.clock.remaining_ms(Color.BLACK, now_ms),
-        "running": None if game.is_over else game.clock.running,
+        "running": game.clock.running,
     }
