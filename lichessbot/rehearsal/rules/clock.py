@@ -96,30 +96,25 @@ class GameClock:
     def __init__(self, control: TimeControl) -> None:
         self.control = control
         self._left_ms = dict.fromkeys(Color, self._start_ms())
-        self._running: Color | None = None
+        self.running: Color | None = None       # the side whose clock runs
         self._since_ms = 0
 
     @property
     def increment_ms(self) -> int:
         return 1000 * self.control.increment_s if isinstance(self.control, RealTime) else 0
 
-    @property
-    def running(self) -> Color | None:
-        """The side whose clock runs."""
-        return self._running
-
     def remaining_ms(self, color: Color, now_ms: int) -> int:
         """Return the remaining time of `color` at `now_ms`; never negative."""
-        spent_ms = now_ms - self._since_ms if color is self._running else 0
+        spent_ms = now_ms - self._since_ms if color is self.running else 0
         return max(0, self._left_ms[color] - spent_ms)
 
     def is_flagged(self, color: Color, now_ms: int) -> bool:
         """Return whether the clock of `color` runs and has reached zero."""
-        return color is self._running and self.remaining_ms(color, now_ms) == 0
+        return color is self.running and self.remaining_ms(color, now_ms) == 0
 
     def press(self, mover: Color, plies_played: int, now_ms: int) -> None:
         """Stop the clock of `mover`, who has made ply number `plies_played`, and start the other one."""
-        if mover is self._running:
+        if mover is self.running:
             self.stop(now_ms)
             self._left_ms[mover] = self._after_move_ms(self._left_ms[mover])
         self.run(mover.other, plies_played, now_ms)
@@ -128,27 +123,27 @@ class GameClock:
         """Start the clock of `color`, unless it is too early in the game for clocks to run."""
         self.stop(now_ms)
         if plies_played >= TIMED_FROM_PLY and not isinstance(self.control, Unlimited):
-            self._running = color
+            self.running = color
             self._since_ms = now_ms
 
     def give(self, color: Color, gift_ms: int, now_ms: int) -> None:
         """Add time to the clock of `color`, running or not."""
-        running = self._running
+        running = self.running
         self.stop(now_ms)
         self._left_ms[color] += gift_ms
         if running is not None:
-            self._running, self._since_ms = running, now_ms
+            self.running, self._since_ms = running, now_ms
 
     def take_back(self, color: Color, earlier_ms: int | None) -> None:
         """Stop the clocks, and set that of `color` to its time after its last move; None: the initial time."""
-        self._running = None
+        self.running = None
         self._left_ms[color] = self._start_ms() if earlier_ms is None else earlier_ms
 
     def stop(self, now_ms: int) -> None:
         """Stop both clocks."""
-        if self._running is not None:
-            self._left_ms[self._running] = self.remaining_ms(self._running, now_ms)
-            self._running = None
+        if self.running is not None:
+            self._left_ms[self.running] = self.remaining_ms(self.running, now_ms)
+            self.running = None
 
     def _start_ms(self) -> int:
         match self.control:
