@@ -15,12 +15,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from lichessbot.rehearsal.rules.accounts import Account
-from lichessbot.rehearsal.rules.enums import Color, DeclineReason, Speed
-from lichessbot.rehearsal.rules.enums import Scope as Right
+from lichessbot.rehearsal.rules.enums import Color, DeclineReason, Scope, Speed
 from lichessbot.rehearsal.rules.errors import ApiError, Forbidden, NotFound, Refused
 from lichessbot.rehearsal.rules.timing import monotonic_ms
-from lichessbot.rehearsal.server import export, payloads
-from lichessbot.rehearsal.server import params as forms
+from lichessbot.rehearsal.server import export, params, payloads
 from lichessbot.rehearsal.server.auth import ANY_SCOPE, Call, authorise, read_list
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.payloads import Json
@@ -30,13 +28,13 @@ from lichessbot.rehearsal.server.streams import StreamedResponse
 Handler = Callable[[Site, Call], Awaitable[Response | None]]
 OpenHandler = Callable[[Site, Request], Awaitable[Response]]
 
-EVENT_SCOPES = (Right.BOT_PLAY, Right.CHALLENGE_READ, Right.BOARD_PLAY)
-PLAY_SCOPES = (Right.BOT_PLAY,)
-BOARD_SCOPES = (Right.BOARD_PLAY,)
-READ_SCOPES = (Right.CHALLENGE_READ,)
-CHALLENGE_SCOPES = (Right.BOT_PLAY, Right.CHALLENGE_WRITE)
-ARENA_SCOPES = (Right.TOURNAMENT_WRITE, Right.BOT_PLAY)
-TEAM_SCOPES = (Right.TEAM_WRITE,)
+EVENT_SCOPES = (Scope.BOT_PLAY, Scope.CHALLENGE_READ, Scope.BOARD_PLAY)
+PLAY_SCOPES = (Scope.BOT_PLAY,)
+BOARD_SCOPES = (Scope.BOARD_PLAY,)
+READ_SCOPES = (Scope.CHALLENGE_READ,)
+CHALLENGE_SCOPES = (Scope.BOT_PLAY, Scope.CHALLENGE_WRITE)
+ARENA_SCOPES = (Scope.TOURNAMENT_WRITE, Scope.BOT_PLAY)
+TEAM_SCOPES = (Scope.TEAM_WRITE,)
 
 MAX_PLAYING = 50
 DEFAULT_PLAYING = 9
@@ -61,7 +59,7 @@ def application(site: Site) -> Starlette:
 
 
 def _routes(site: Site) -> list[BaseRoute]:
-    def authorised(path: str, handler: Handler, accepted: tuple[Right, ...], method: str = "GET") -> Route:
+    def authorised(path: str, handler: Handler, accepted: tuple[Scope, ...], method: str = "GET") -> Route:
         return Route(path, partial(_authorised, site, handler, accepted), methods=[method])
 
     def public(path: str, handler: OpenHandler, method: str = "GET") -> Route:
@@ -108,7 +106,7 @@ def _routes(site: Site) -> list[BaseRoute]:
     ]
 
 
-async def _authorised(site: Site, handler: Handler, accepted: tuple[Right, ...], request: Request) -> Response:
+async def _authorised(site: Site, handler: Handler, accepted: tuple[Scope, ...], request: Request) -> Response:
     """Answer a request with a token; a handler that returns nothing has carried out a command."""
     answer = await handler(site, Call(request, authorise(request, site.accounts, accepted)))
     return JSONResponse(payloads.OK) if answer is None else answer
@@ -133,7 +131,7 @@ async def account(site: Site, call: Call) -> Response:
 
 
 async def now_playing(site: Site, call: Call) -> Response:
-    count = min(forms.whole_number(call.request.query_params, "nb", DEFAULT_PLAYING), MAX_PLAYING)
+    count = min(params.whole_number(call.request.query_params, "nb", DEFAULT_PLAYING), MAX_PLAYING)
     played = [(session.game, session.game.setup.player_color(call.account)) for session in site.games_of(call.account)]
     games = [payloads.playing(game, color, monotonic_ms()) for game, color in played]
     on_turn = sum(game["isMyTurn"] for game in games)
@@ -175,7 +173,7 @@ async def users(site: Site, request: Request) -> Response:
 
 async def users_status(site: Site, request: Request) -> Response:
     names = request.query_params.get("ids", "").split(",")[:MAX_STATUS_IDS]
-    with_game_ids = forms.is_true(request.query_params.get("withGameIds"))
+    with_game_ids = params.is_true(request.query_params.get("withGameIds"))
     found = [account for name in names if (account := site.accounts.get(name.strip())) is not None]
     return JSONResponse([
         payloads.user_status(
@@ -190,7 +188,7 @@ async def users_status(site: Site, request: Request) -> Response:
 
 async def online_bots(site: Site, request: Request) -> Response:
     """Answer with the bots that are online and have a bio; without a newline after the last line."""
-    count = min(forms.whole_number(request.query_params, "nb", DEFAULT_BOTS), MAX_BOTS)
+    count = min(params.whole_number(request.query_params, "nb", DEFAULT_BOTS), MAX_BOTS)
     bots = [bot for bot in site.accounts.all() if bot.is_bot and bot.bio and site.is_online(bot)]
     lines = [json.dumps(payloads.user(bot, site.url, _playing_url(site, bot))) for bot in bots[:count]]
     return Response("\n".join(lines), media_type=NDJSON)
@@ -217,7 +215,7 @@ async def game_stream(site: Site, call: Call) -> Response:
 async def move(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
     offering = call.request.query_params.get("offeringDraw")
-    session.play(color, call.path("uci"), offering_draw=None if offering is None else forms.is_true(offering))
+    session.play(color, call.path("uci"), offering_draw=None if offering is None else params.is_true(offering))
 
 
 async def read_chat(site: Site, call: Call) -> Response:
@@ -227,7 +225,7 @@ async def read_chat(site: Site, call: Call) -> Response:
 
 async def write_chat(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
-    session.say(color, *forms.chat_line(await call.form()))
+    session.say(color, *params.chat_line(await call.form()))
 
 
 async def abort(site: Site, call: Call) -> None:
@@ -242,12 +240,12 @@ async def resign(site: Site, call: Call) -> None:
 
 async def draw(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
-    session.answer_draw(color, accept=forms.is_true(call.path("accept")))
+    session.answer_draw(color, accept=params.is_true(call.path("accept")))
 
 
 async def takeback(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
-    session.answer_takeback(color, accept=forms.is_true(call.path("accept")))
+    session.answer_takeback(color, accept=params.is_true(call.path("accept")))
 
 
 async def claim_victory(site: Site, call: Call) -> None:
@@ -287,8 +285,8 @@ async def list_challenges(site: Site, call: Call) -> Response:
 
 async def create_challenge(site: Site, call: Call) -> Response:
     form = await call.form()
-    challenge = site.challenge(call.account, call.path("name"), forms.terms(form))
-    if forms.is_true(form.get("keepAliveStream")):
+    challenge = site.challenge(call.account, call.path("name"), params.terms(form))
+    if params.is_true(form.get("keepAliveStream")):
         stream = site.open_challenge_stream(challenge)
         return StreamedResponse(stream.body(), NDJSON, lambda: site.close_challenge_stream(challenge, stream))
     return JSONResponse(site.challenge_shape(challenge, call.account))
@@ -323,7 +321,7 @@ async def show_arena(site: Site, request: Request) -> Response:
 
 
 async def join_arena(site: Site, call: Call) -> None:
-    site.arena_runner.join(call.path("arena_id"), call.account, forms.application(await call.form()))
+    site.arena_runner.join(call.path("arena_id"), call.account, params.application(await call.form()))
 
 
 async def leave_arena(site: Site, call: Call) -> None:
@@ -335,7 +333,7 @@ async def join_team(site: Site, call: Call) -> None:
     if team is None:
         raise NotFound()
     form = await call.form()
-    team.join(call.account, form.get("password"), forms.message(form))
+    team.join(call.account, form.get("password"), params.message(form))
 
 
 # Games (3.5).
@@ -343,7 +341,7 @@ async def join_team(site: Site, call: Call) -> None:
 
 async def export_game(site: Site, request: Request) -> Response:
     game = site.session(request.path_params["game_id"]).game
-    parts = forms.exported_parts(request.query_params)
+    parts = params.exported_parts(request.query_params)
     if "json" in request.headers.get("accept", ""):
         arena_id = game.setup.tournament_id
         arena_name = None if arena_id is None else site.arena_runner.arena(arena_id).terms.name
