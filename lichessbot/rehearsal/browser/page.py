@@ -150,7 +150,7 @@ def check_sender(request: Request) -> None:
     if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
         raise Forbidden("the request comes from another page")
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise Forbidden("the request is no JSON")
+        raise Forbidden("the request is not JSON: expected the content type application/json")
 
 
 def _host_name(host: str) -> str | None:

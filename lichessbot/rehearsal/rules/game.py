@@ -221,7 +221,7 @@ class Game:
         return self._finish(Status.ABORTED, None, now_ms)
 
     def resign(self, color: Color, now_ms: int) -> list[Line]:
-        """Resign; before both sides have moved, abort instead, but in tournaments."""
+        """Resign; before both sides have moved, abort instead, except in tournaments."""
         if self.is_abortable:
             return self.abort(now_ms)
         if self.is_over or (self.ply < BOTH_MOVED_PLIES and self.setup.tournament_id is None):
@@ -363,7 +363,10 @@ class Game:
         return [self._announce("Takeback accepted"), self.state(now_ms)]
 
     def _rewind_clocks(self, plies: int) -> None:
-        """Give each side that was to move the time it had after its own last move; a move taken back returns none."""
+        """Set the clock of each side that was to move to its time after its own last move.
+
+        The time spent on a move that is taken back stays spent.
+        """
         color = self.turn
         for _ in range(plies):
             self.clock_history_ms.pop()

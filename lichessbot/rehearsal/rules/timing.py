@@ -40,7 +40,7 @@ class Timing:
     arena_first_move_s: float = 16.0        # for each side's first move in an arena (bullet; more in slower games)
     restart_gift_s: float = 20.0            # added to the clock of the side to move by a restart of the site
     restart_other_gift_s: float = 10.0      # and to the other clock
-    restart_mercy_s: float = 120.0          # after a restart in which a flag aborts, if the player has not moved since
+    restart_mercy_s: float = 120.0          # after a restart, in which a flag aborts a game without a move since
     day_s: float = 86_400.0                 # of correspondence games and of quotas
     minute_s: float = 60.0                  # of the quota of challenges
 

@@ -65,7 +65,7 @@ def application(form: Form) -> Application:
 
 
 def message(form: Form) -> str | None:
-    """What comes with a request to join a team."""
+    """Return the message to the leaders of a team that a player wants to join."""
     text = form.get("message")
     if text is not None and not SHORTEST_MESSAGE <= len(text) <= LONGEST_MESSAGE:
         raise InvalidForm({"message": f"Between {SHORTEST_MESSAGE} and {LONGEST_MESSAGE} characters"})
