@@ -91,7 +91,7 @@ class Page:
                 check_sender(request)
                 response = await handler(request) or JSONResponse({"ok": True})
             except ApiError as error:
-                response = JSONResponse({"error": _sentence(error.text)}, error.status)
+                response = JSONResponse({"error": _sentence(str(error))}, error.status)
             response.headers.update(_HEADERS)
             return response
 

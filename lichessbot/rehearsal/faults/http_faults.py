@@ -177,10 +177,10 @@ _ANSWERS: dict[Fault, Callable[[Timing], Response]] = {
     Fault.LIMIT_JSON: lambda timing: _error(TooManyRequests()),
     Fault.LIMIT_RATELIMIT: lambda timing: _error(QuotaUsedUp(BOT_GAMES_PER_DAY, timing.named_pause_seconds)),
     Fault.LIMIT_RETRY_AFTER: lambda timing: PlainTextResponse(
-        TooManyRequests().text, 429, {"Retry-After": str(timing.named_pause_seconds)}
+        str(TooManyRequests()), 429, {"Retry-After": str(timing.named_pause_seconds)}
     ),
     Fault.LIMIT_HTML: lambda timing: _page(429, "Too Many Requests"),
-    Fault.LIMIT_TEXT: lambda timing: PlainTextResponse(TooManyRequests().text, 429),
+    Fault.LIMIT_TEXT: lambda timing: PlainTextResponse(str(TooManyRequests()), 429),
     Fault.LIMIT_BARE: lambda timing: Response(status_code=429),
     Fault.REFUSED_JSON: lambda timing: _error(Refused(_REFUSED)),
     Fault.REFUSED_FORM: lambda timing: _error(InvalidForm({GLOBAL_FIELD: _REFUSED})),

@@ -26,12 +26,8 @@ class ApiError(Exception):
 
     status: ClassVar[int] = 400
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.text = text
-
     def body(self) -> dict[str, object]:
-        return {"error": self.text}
+        return {"error": str(self)}
 
     def headers(self) -> dict[str, str]:
         return {}
@@ -98,7 +94,7 @@ class _BotGamesUsedUp(ApiError):
         self._seconds = seconds
 
     def body(self) -> dict[str, object]:
-        return {"error": self.text, "ratelimit": {"key": "bot.vsBot.day", "seconds": self._seconds}}
+        return {"error": str(self), "ratelimit": {"key": "bot.vsBot.day", "seconds": self._seconds}}
 
 
 class OpponentCapped(_BotGamesUsedUp):
