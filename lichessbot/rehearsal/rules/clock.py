@@ -4,6 +4,7 @@ Bots get no lag compensation: all time at the server counts.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from lichessbot.rehearsal.rules.enums import Color, Speed
 
@@ -64,12 +65,13 @@ class RealTime:
 class Correspondence:
     """Days for each move; the day of a rehearsal may be shorter."""
 
+    speed: ClassVar = Speed.CORRESPONDENCE
     days: int
     day_ms: int = DAY_MS
 
     @property
-    def speed(self) -> Speed:
-        return Speed.CORRESPONDENCE
+    def initial_ms(self) -> int:
+        return self.days * self.day_ms
 
     def __str__(self) -> str:
         return f"1/{self.days * DAY_MS // 1000}"
@@ -79,9 +81,8 @@ class Correspondence:
 class Unlimited:
     """No clock."""
 
-    @property
-    def speed(self) -> Speed:
-        return Speed.CORRESPONDENCE
+    speed: ClassVar = Speed.CORRESPONDENCE
+    initial_ms: ClassVar = UNLIMITED_MS
 
     def __str__(self) -> str:
         return "-"
@@ -95,7 +96,7 @@ class GameClock:
 
     def __init__(self, control: TimeControl) -> None:
         self.control = control
-        self._left_ms = dict.fromkeys(Color, self._start_ms())
+        self._left_ms = dict.fromkeys(Color, control.initial_ms)
         self.running: Color | None = None       # the side whose clock runs
         self._since_ms = 0
 
@@ -137,7 +138,7 @@ class GameClock:
     def take_back(self, color: Color, earlier_ms: int | None) -> None:
         """Stop the clocks, and set that of `color` to its time after its last move; None: the initial time."""
         self.running = None
-        self._left_ms[color] = self._start_ms() if earlier_ms is None else earlier_ms
+        self._left_ms[color] = self.control.initial_ms if earlier_ms is None else earlier_ms
 
     def stop(self, now_ms: int) -> None:
         """Stop both clocks."""
@@ -145,14 +146,5 @@ class GameClock:
             self._left_ms[self.running] = self.remaining_ms(self.running, now_ms)
             self.running = None
 
-    def _start_ms(self) -> int:
-        match self.control:
-            case RealTime():
-                return self.control.initial_ms
-            case Correspondence(days, day_ms):
-                return days * day_ms
-            case Unlimited():
-                return UNLIMITED_MS
-
     def _after_move_ms(self, left_ms: int) -> int:
-        return left_ms + self.increment_ms if isinstance(self.control, RealTime) else self._start_ms()
+        return left_ms + self.increment_ms if isinstance(self.control, RealTime) else self.control.initial_ms
