@@ -17,7 +17,6 @@ import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import FrameType
@@ -41,13 +40,7 @@ from lichessbot.rehearsal.cli.display import (
 )
 from lichessbot.rehearsal.cli.fault_report import show_catalogue, show_costs, write_fault_log
 from lichessbot.rehearsal.cli.match import Match, Outcome, Plan
-from lichessbot.rehearsal.cli.options import (
-    PAGE_PORT,
-    Options,
-    fault_plan,
-    match_plan,
-    refuse_contradictions,
-)
+from lichessbot.rehearsal.cli.options import PAGE_PORT, Options, fault_plan, match_plan, refuse_contradictions
 from lichessbot.rehearsal.faults.connection_faults import Proxy
 from lichessbot.rehearsal.faults.fault_injector import FaultInjector
 from lichessbot.rehearsal.faults.schedule import FaultPlan
@@ -155,7 +148,6 @@ class _Rehearsal:
         """Run the bot against the house bots, to the end of the last game; return the exit code."""
         folder = Path(tempfile.mkdtemp(prefix="lichessbot-rehearsal-"))
         daemon = Daemon(self._url, self._token, terms, folder)
-        judged = False
         try:
             with self._display:
                 daemon.start()
@@ -166,13 +158,11 @@ class _Rehearsal:
             may_leave = left_games and self._server.call(lambda: self._match.bot_is_playing)
             if problem is not None and not may_leave:
                 self._problems.append(problem)
-            code = self._judge(daemon, folder)
-            judged = True
-        finally:
+            return self._judge(daemon, folder)
+        except BaseException:
             daemon.leave_now()
-            if not judged:
-                shutil.rmtree(folder, ignore_errors=True)
-        return code
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
 
     def browse(self, terms: BotTerms, *, opens: bool) -> int:
         """Run the bot for a person at the page until Ctrl-C; return the exit code."""
@@ -293,8 +283,10 @@ class _Rehearsal:
         """Return the games of the series, and those of the person. Each is a call of its own: thousands take long."""
         own, url = () if self._person is None else self._person.sessions, self._server.site.url
         texts = chain(self._match.pgns(), (export.pgn(it.game, url, is_for_players=True) for it in own))
-        next_text = partial(self._server.call, lambda: next(texts, ""))
-        return "".join(f"{text.strip()}\n\n" for text in iter(next_text, ""))
+        pgn = ""
+        while text := self._server.call(lambda: next(texts, "")):
+            pgn += f"{text.strip()}\n\n"
+        return pgn
 
     def _watch(self, daemon: Daemon, patience_s: float) -> None:
         """Wait until all games have ended, or the daemon has; give up after `patience_s` without an event stream."""

@@ -88,7 +88,5 @@ class Presence:
 def _pawns_down(color: Color, game: Game) -> int:
     """Return by how many pawns of material `color` is behind."""
     placement = game.fen().split()[0]
-    white_ahead = sum(
-        _PAWN_UNITS.get(piece.lower(), 0) * (1 if piece.isupper() else -1) for piece in placement
-    )
+    white_ahead = sum(_PAWN_UNITS.get(piece.lower(), 0) * (1 if piece.isupper() else -1) for piece in placement)
     return -white_ahead if color is Color.WHITE else white_ahead

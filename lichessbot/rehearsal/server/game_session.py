@@ -31,7 +31,9 @@ class GameSession:
         self._presence = Presence(timing)
         self._flag_timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
-        self._seat_players()
+        for color in Color:
+            if not game.setup.account(color).is_house:      # a house bot needs no stream to be present
+                self._presence.leave(color, monotonic_ms())
         self._look_later()
 
     # Streams.
@@ -167,12 +169,6 @@ class GameSession:
             self._commit(lines)
         elif not self.game.is_over:
             self._arm_flag_timer()      # a timer may fire early, and a restart adds time
-
-    def _seat_players(self) -> None:
-        """Make players absent until they open a stream; house bots need none."""
-        for color in Color:
-            if not self.game.setup.account(color).is_house:
-                self._presence.leave(color, monotonic_ms())
 
     def _look_later(self) -> None:
         self._loop.call_later(self._timing.absence_check_s, self._look)

@@ -48,9 +48,7 @@ class StreamedResponse(StreamingResponse):
 class LineStream:
     """An open response: `write` takes payloads, `body` yields bytes."""
 
-    def __init__(
-        self, tick_s: float, opening: Iterable[dict[str, Any]] = (), writing: Writing = one_line
-    ) -> None:
+    def __init__(self, tick_s: float, opening: Iterable[dict[str, Any]] = (), writing: Writing = one_line) -> None:
         self._tick_s = tick_s
         self._writing = writing
         self._opening = [line for payload in opening for line in writing(payload)]
