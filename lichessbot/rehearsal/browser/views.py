@@ -6,12 +6,7 @@ from typing import Any, Final
 
 from engine.facade import Board, Ending, accuracy
 from lichessbot.rehearsal.browser.analysis import Analysis, Position
-from lichessbot.rehearsal.browser.words import (
-    clock_in_words,
-    move_in_words,
-    reason_of_end,
-    title,
-)
+from lichessbot.rehearsal.browser.words import clock_in_words, move_in_words, reason_of_end, title
 from lichessbot.rehearsal.rules.clock import Unlimited
 from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.rules.game import Game, holdings
@@ -75,7 +70,7 @@ def game_view(
 
 def _offer(game: Game, me: Color, claim_in_s: int | None) -> Json | None:
     """Return what waits for an answer of `me`: a text, the answers and where they go."""
-    state, name = game.state(0), game.setup.player(me.other).name
+    state, name = game.state(0), game.setup.account(me.other).name
     if game.is_over:
         return None
     if state.draw_offer is me.other:

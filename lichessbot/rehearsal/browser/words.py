@@ -99,11 +99,11 @@ def _reason_of_draw(game: Game, me: Color | None) -> str:
 
 
 def _name(game: Game, color: Color, me: Color | None) -> str:
-    return "You" if color is me else game.setup.player(color).name
+    return "You" if color is me else game.setup.account(color).name
 
 
 def _whose(game: Game, color: Color, me: Color | None) -> str:
-    return "Your" if color is me else f"{game.setup.player(color).name}'s"
+    return "Your" if color is me else f"{game.setup.account(color).name}'s"
 
 
 def strength_name(level: int | None) -> str:
@@ -125,7 +125,7 @@ def move_in_words(game: Game, after: Board, san: str, me: Color | None) -> str:
     """Return who played what, such as "RehearsedBot plays knight f3"; `after` is the board after the move."""
     color = Color(after.turn).other
     words = spoken(san, _decision(after, color)) if san.endswith("#") else spoken(san)
-    return f"You play {words}" if color is me else f"{game.setup.player(color).name} plays {words}"
+    return f"You play {words}" if color is me else f"{game.setup.account(color).name} plays {words}"
 
 
 def _decision(after: Board, mover: Color) -> str:

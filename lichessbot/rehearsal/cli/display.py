@@ -190,7 +190,7 @@ def _game_view(pairing: Pairing) -> GameView:
     return GameView(
         title=f"game {pairing.number}",
         board=board,
-        names={color: game.setup.player(color).name for color in Color},
+        names={color: game.setup.account(color).name for color in Color},
         clocks_ms={color: game.clock.remaining_ms(color, now_ms) for color in Color},
         bot_color=pairing.bot_color,
         evaluation_cp=board.evaluate(),

@@ -337,7 +337,7 @@ class Match:
             self._accounting.close(game, lost=False)
             return
         outcome, reason = self._judged(game, bot_color)
-        opponent = game.setup.player(bot_color.other).name
+        opponent = game.setup.account(bot_color.other).name
         line = f"game {game.id} against {opponent}: {outcome}, {reason}, {game.ply} plies"
         self._say(line)
         if outcome is Outcome.FAILED:

@@ -11,7 +11,7 @@ from lichessbot.rehearsal.faults.traffic import Place
 from lichessbot.rehearsal.rules.accounts import Account, Grant
 from lichessbot.rehearsal.rules.challenges import Challenge, Terms
 from lichessbot.rehearsal.rules.clock import TimeControl
-from lichessbot.rehearsal.rules.enums import Variant
+from lichessbot.rehearsal.rules.enums import Color, Variant
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.site import ChallengeMade, GameChanged, GameStarted, Site, SiteEvent
@@ -97,7 +97,7 @@ class EventFaults:
                 self._site.cancel(challenge.id, challenge.challenger)
 
     def _is_of_a_stranger(self, session: GameSession) -> bool:
-        return any(player.account in self._strangers for player in (session.game.setup.white, session.game.setup.black))
+        return any(session.game.setup.account(color) in self._strangers for color in Color)
 
     def _is_late(self, game_id: str) -> bool:
         """Return whether the draw by repetition is shown late in that game."""

@@ -19,7 +19,7 @@ class Repeats:
 
     def note(self, game: Game) -> bool:
         """Remember a finished game; return whether it repeats one of the last two of the same players."""
-        white, black = game.setup.white.account, game.setup.black.account
+        white, black = game.setup.white, game.setup.black
         if not (white.is_bot or black.is_bot):
             return False
         winner = None if game.winner is None else game.setup.account(game.winner)

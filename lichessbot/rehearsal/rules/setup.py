@@ -1,23 +1,17 @@
 """What is decided before the first move of a game: players, start position, clock."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import TimeControl
 from lichessbot.rehearsal.rules.enums import Color, Rule, Source, Variant
 from lichessbot.rehearsal.rules.errors import NotFound
+from lichessbot.rehearsal.rules.ids import SECRET_LENGTH, new_id
 
 
-@dataclass(frozen=True)
-class Player:
-    """One side of a game."""
-
-    account: Account
-    secret: str
-
-    @property
-    def name(self) -> str:
-        return self.account.name
+def _new_secrets() -> dict[Color, str]:
+    return {color: new_id(SECRET_LENGTH) for color in Color}
 
 
 @dataclass(frozen=True)
@@ -25,8 +19,8 @@ class GameSetup:
     """Everything about a game that does not change."""
 
     id: str
-    white: Player
-    black: Player
+    white: Account
+    black: Account
     variant: Variant
     time_control: TimeControl
     initial_fen: str
@@ -35,16 +29,14 @@ class GameSetup:
     created_at_ms: int            # since the epoch; all other times are monotonic
     rules: frozenset[Rule] = frozenset()
     tournament_id: str | None = None
-
-    def player(self, color: Color) -> Player:
-        return self.white if color is Color.WHITE else self.black
+    secrets: Mapping[Color, str] = field(default_factory=_new_secrets, repr=False)      # known to each player only
 
     def account(self, color: Color) -> Account:
-        return self.player(color).account
+        return self.white if color is Color.WHITE else self.black
 
     def full_id(self, color: Color) -> str:
         """Return the game id and the player's secret: 12 characters."""
-        return self.id + self.player(color).secret
+        return self.id + self.secrets[color]
 
     def player_color(self, account: Account) -> Color:
         """Return the colour that `account` plays. Raises NotFound if it is not a player."""

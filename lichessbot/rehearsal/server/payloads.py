@@ -229,8 +229,8 @@ def game_full(game: Game, now_ms: int) -> Json:
         "perf": {"name": perf_title(setup.variant, control.speed)},
         "rated": setup.rated,
         "createdAt": setup.created_at_ms,
-        "white": _game_player(setup.white.account),
-        "black": _game_player(setup.black.account),
+        "white": _game_player(setup.white),
+        "black": _game_player(setup.black),
         "initialFen": setup.initial_fen if setup.variant.has_own_start else ORDINARY_START,
         "state": game_state(game.state(now_ms)),
     }

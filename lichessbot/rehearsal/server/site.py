@@ -20,21 +20,13 @@ from lichessbot.rehearsal.rules.challenges import (
     settled_terms,
 )
 from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl
-from lichessbot.rehearsal.rules.enums import (
-    ChallengeStatus,
-    Color,
-    ColorChoice,
-    DeclineReason,
-    Source,
-    Status,
-    Variant,
-)
+from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, ColorChoice, DeclineReason, Source, Status, Variant
 from lichessbot.rehearsal.rules.errors import NotFound, Refused
 from lichessbot.rehearsal.rules.game import Game
-from lichessbot.rehearsal.rules.ids import SECRET_LENGTH, new_id
+from lichessbot.rehearsal.rules.ids import new_id
 from lichessbot.rehearsal.rules.quotas import Quotas
 from lichessbot.rehearsal.rules.repeats import Repeats
-from lichessbot.rehearsal.rules.setup import GameSetup, Player
+from lichessbot.rehearsal.rules.setup import GameSetup
 from lichessbot.rehearsal.rules.teams import Team
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms, wall_ms
 from lichessbot.rehearsal.server import payloads
@@ -228,9 +220,7 @@ class Site:
             raise Refused("Challenge not created")
         return self.invite(challenger, target, terms)
 
-    def invite(
-        self, challenger: Account, target: Account, terms: Terms, rematch_of: str | None = None
-    ) -> Challenge:
+    def invite(self, challenger: Account, target: Account, terms: Terms, rematch_of: str | None = None) -> Challenge:
         """Create a challenge on any terms, also with a clock that Lichess does not offer, and tell both players."""
         color, now_ms = self._color(terms.color), monotonic_ms()
         challenge = Challenge(new_id(), terms, challenger, target, color, now_ms, rematch_of)
@@ -303,8 +293,8 @@ class Site:
         variant, initial_fen = self._start_position(terms)
         setup = GameSetup(
             id=game_id,
-            white=Player(players[Color.WHITE], new_id(SECRET_LENGTH)),
-            black=Player(players[Color.BLACK], new_id(SECRET_LENGTH)),
+            white=players[Color.WHITE],
+            black=players[Color.BLACK],
             variant=variant,
             time_control=self._in_our_days(terms.time_control),
             initial_fen=initial_fen,
@@ -316,7 +306,7 @@ class Site:
         )
         session = GameSession(Game(setup, monotonic_ms()), self.timing, self._writing(game_id), self._on_change)
         self._sessions[game_id] = session
-        self.quotas.note_game(setup.white.account, setup.black.account, monotonic_ms())
+        self.quotas.note_game(setup.white, setup.black, monotonic_ms())
         self._tell_players(session, payloads.game_start)
         self._notify(GameStarted(session))
         return session

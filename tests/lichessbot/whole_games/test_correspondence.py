@@ -44,7 +44,7 @@ def streams(arena: Arena) -> int:
 
 
 def is_our_turn(session: GameSession) -> bool:
-    return session.game.setup.player(session.game.turn).name == BOT
+    return session.game.setup.account(session.game.turn).name == BOT
 
 
 def begin(arena: Arena, count: int) -> None:

@@ -7,7 +7,7 @@ from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl, Unlimited
 from lichessbot.rehearsal.rules.enums import Color, Source, Variant
 from lichessbot.rehearsal.rules.game import Game
-from lichessbot.rehearsal.rules.setup import GameSetup, Player
+from lichessbot.rehearsal.rules.setup import GameSetup
 
 WHITE, BLACK = Color.WHITE, Color.BLACK
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -17,8 +17,8 @@ def a_game(fen: str = START, variant: Variant | None = None) -> Game:
     you, bot = Account("You", 0), Account("Bot", 0, title="BOT")
     setup = GameSetup(
         id="abcdefgh",
-        white=Player(you, "aaaa"),
-        black=Player(bot, "bbbb"),
+        white=you,
+        black=bot,
         variant=variant or (Variant.STANDARD if fen == START else Variant.FROM_POSITION),
         time_control=RealTime(60, 0),
         initial_fen=fen,

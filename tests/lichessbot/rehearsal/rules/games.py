@@ -7,13 +7,13 @@ from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import Color, Source, Variant
 from lichessbot.rehearsal.rules.game import Game, GameState, Line
-from lichessbot.rehearsal.rules.setup import GameSetup, Player
+from lichessbot.rehearsal.rules.setup import GameSetup
 
 WHITE, BLACK = Color.WHITE, Color.BLACK
 
-BOT = Player(Account("Ada", 0, title="BOT", allows_takebacks=False), "aaaa")
-HUMAN = Player(Account("Hal", 0), "hhhh")
-OTHER_HUMAN = Player(Account("Eve", 0), "eeee")
+BOT = Account("Ada", 0, title="BOT", allows_takebacks=False)
+HUMAN = Account("Hal", 0)
+OTHER_HUMAN = Account("Eve", 0)
 
 SETUP = GameSetup(
     id="gamegame",
