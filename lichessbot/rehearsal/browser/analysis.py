@@ -14,14 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from engine.facade import Board, Ending, accuracy
-from lichessbot.rehearsal.rules.enums import Variant
+from engine.facade import UCI_VARIANTS, Board, Ending, accuracy
 
 NODES: Final = 50_000               # a position
 HASH_MB: Final = 16
 _COMMAND: Final = (sys.executable, "-P", "-m", "engine")
-_OPTIONS: Final = {"Hash": HASH_MB, "Threads": 1}
-_UCI_NAMES: Final = {Variant.THREE_CHECK.key: "3check"}      # the others' are their keys in lower case
+_UCI_NAMES: Final = {key: uci for uci, key in UCI_VARIANTS.items()}
 _NICENESS: Final = 10               # games in progress come first
 _LEAVE_TIMEOUT_S: Final = 5.0
 
@@ -101,9 +99,8 @@ class Analysis:
         """Analyse position by position: the work of the thread."""
         board = self._start.copy()
         try:
-            options = {**_OPTIONS, "UCI_Chess960": str(board.chess960).lower()}
-            if board.variant != Variant.STANDARD.key:
-                options["UCI_Variant"] = _UCI_NAMES.get(board.variant, board.variant.lower())
+            chess960, variant = str(board.chess960).lower(), _UCI_NAMES[board.variant]
+            options = {"Hash": HASH_MB, "Threads": 1, "UCI_Chess960": chess960, "UCI_Variant": variant}
             self._ask("uci", "uciok")
             for name, value in options.items():
                 self._tell(f"setoption name {name} value {value}")
