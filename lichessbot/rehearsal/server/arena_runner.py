@@ -4,7 +4,6 @@ Lives on the event loop. The site starts the games; `arenas` decides about joini
 """
 
 import asyncio
-import math
 from collections.abc import Callable
 
 from lichessbot.rehearsal.rules.accounts import Account
@@ -16,7 +15,6 @@ from lichessbot.rehearsal.rules.ids import new_id
 from lichessbot.rehearsal.rules.quotas import Quotas
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
-from lichessbot.rehearsal.server.payloads import Json, perf_key, perf_title
 
 StartGame = Callable[[Arena, Account, Account], GameSession]      # the white player first
 
@@ -43,10 +41,6 @@ class ArenaRunner:
         if arena_id not in self._arenas:
             raise NotFound("No such tournament")
         return self._arenas[arena_id]
-
-    def shown(self, arena_id: str) -> Json:
-        """Return the public description of a tournament."""
-        return _shape(self.arena(arena_id), monotonic_ms())
 
     def join(self, arena_id: str, account: Account, application: Application) -> None:
         """Add a player to an arena. Raises Refused or TooManyRequests."""
@@ -92,37 +86,3 @@ def _points(game: Game, color: Color) -> int:
     if game.status is Status.ABORTED:
         return 0
     return DRAW_POINTS if game.winner is None else WIN_POINTS * (game.winner is color)
-
-
-def _shape(it: Arena, now_ms: int) -> Json:
-    """Return the JSON of a tournament as the API's specification says; some keys depend on its start and end."""
-    terms, speed = it.terms, it.terms.clock.speed
-    ranked = sorted(it.entries.values(), key=lambda entry: -entry.score)
-    shape: Json = {
-        "id": it.id,
-        "fullName": terms.name,
-        "system": "arena",
-        "createdBy": "lichess",
-        "minutes": round((it.ends_ms - it.starts_ms) / 60_000),
-        "clock": {"limit": terms.clock.limit_s, "increment": terms.clock.increment_s},
-        "variant": terms.variant.key,
-        "rated": terms.rated,
-        "berserkable": False,
-        "perf": {"key": perf_key(terms.variant, speed), "name": perf_title(terms.variant, speed), "icon": ""},
-        "nbPlayers": len(ranked),
-        "duels": [],
-        "standing": {
-            "page": 1,
-            "players": [
-                {"name": entry.account.name, "rank": rank, "rating": entry.account.rating, "score": entry.score}
-                for rank, entry in enumerate(ranked, 1)
-            ],
-        },
-    }
-    if it.is_finished(now_ms):
-        shape["isFinished"] = True
-    elif it.is_started(now_ms):
-        shape["secondsToFinish"] = math.ceil((it.ends_ms - now_ms) / 1000)
-    else:
-        shape["secondsToStart"] = math.ceil((it.starts_ms - now_ms) / 1000)
-    return shape

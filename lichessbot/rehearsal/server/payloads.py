@@ -4,11 +4,13 @@ Functions from state to dict. Lichess describes the same thing differently in di
 where the documented form is the same.
 """
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 from engine.facade import Board
 from lichessbot.rehearsal.rules.accounts import Account, Grant
+from lichessbot.rehearsal.rules.arenas import Arena
 from lichessbot.rehearsal.rules.challenges import Challenge, Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl, Unlimited
 from lichessbot.rehearsal.rules.enums import ChallengeStatus, ChatRoom, Color, Speed, Variant
@@ -278,6 +280,43 @@ def opponent_gone(line: OpponentGone) -> Json:
 def chat_history(lines: Iterable[ChatLine]) -> list[Json]:
     """Return the lines of the players' room."""
     return [{"text": line.text, "user": line.username} for line in lines if line.room is ChatRoom.PLAYER]
+
+
+# Arena tournaments.
+
+
+def arena(it: Arena, now_ms: int) -> Json:
+    """Return the public description of a tournament; some keys depend on its start and end."""
+    terms, speed = it.terms, it.terms.clock.speed
+    ranked = sorted(it.entries.values(), key=lambda entry: -entry.score)
+    shape: Json = {
+        "id": it.id,
+        "fullName": terms.name,
+        "system": "arena",
+        "createdBy": "lichess",
+        "minutes": round((it.ends_ms - it.starts_ms) / 60_000),
+        "clock": {"limit": terms.clock.limit_s, "increment": terms.clock.increment_s},
+        "variant": terms.variant.key,
+        "rated": terms.rated,
+        "berserkable": False,
+        "perf": {"key": perf_key(terms.variant, speed), "name": perf_title(terms.variant, speed), "icon": ""},
+        "nbPlayers": len(ranked),
+        "duels": [],
+        "standing": {
+            "page": 1,
+            "players": [
+                {"name": entry.account.name, "rank": rank, "rating": entry.account.rating, "score": entry.score}
+                for rank, entry in enumerate(ranked, 1)
+            ],
+        },
+    }
+    if it.is_finished(now_ms):
+        shape["isFinished"] = True
+    elif it.is_started(now_ms):
+        shape["secondsToFinish"] = math.ceil((it.ends_ms - now_ms) / 1000)
+    else:
+        shape["secondsToStart"] = math.ceil((it.starts_ms - now_ms) / 1000)
+    return shape
 
 
 # Parts.

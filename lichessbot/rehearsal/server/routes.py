@@ -317,7 +317,7 @@ async def cancel_challenge(site: Site, call: Call) -> None:
 
 
 async def show_arena(site: Site, request: Request) -> Response:
-    return JSONResponse(site.arena_runner.shown(request.path_params["arena_id"]))
+    return JSONResponse(payloads.arena(site.arena_runner.arena(request.path_params["arena_id"]), monotonic_ms()))
 
 
 async def join_arena(site: Site, call: Call) -> None:
