@@ -85,7 +85,8 @@ class Game:
         self.flag_was_drawn = False               # time ran out while the other side was offering a draw
         self.takebacks = 0
         self._taken_back: list[Board] = []        # positions that are no longer part of the game
-        self._board = self._fresh_board()
+        variant = setup.variant
+        self._board = Board(setup.initial_fen, chess960=variant.has_own_start, variant=variant.key)
         self.first_to_move = self.turn
         self._started_ms = now_ms
         self.last_change_ms = now_ms               # when the last move was made or taken back
@@ -135,7 +136,7 @@ class Game:
 
     def board_after(self, plies: int) -> Board:
         """Return the position after the first `plies` moves."""
-        return self._fresh_board().after(*self.moves[:plies])
+        return self._board.at_start().after(*self.moves[:plies])
 
     def was_legal(self, color: Color, uci: str) -> bool:
         """Return whether that move was legal for `color` in any position of this game, also in one taken back."""
@@ -173,11 +174,11 @@ class Game:
         if self.ply >= MAX_PLIES:
             return self._finish(Status.DRAW, None, now_ms)
         try:
-            wire_move = self._wire_spelling(uci)
-            self._board.push(uci)
+            with_rook = self._board.king_takes_rook(uci)
+            move = self._board.push(uci)
         except InvalidMove as error:
             raise Refused(str(error)) from error
-        self.moves.append(wire_move)
+        self.moves.append(with_rook if self.writes_king_takes_rook else move)
         return self._after_move(color, now_ms)
 
     def check_flag(self, now_ms: int) -> list[Line]:
@@ -300,14 +301,6 @@ class Game:
         return [self._keep(ChatLine(room, account.name, text))]
 
     # Parts.
-
-    def _fresh_board(self) -> Board:
-        variant = self.setup.variant
-        return Board(self.setup.initial_fen, chess960=variant.has_own_start, variant=variant.key)
-
-    def _wire_spelling(self, uci: str) -> str:
-        """Return the move as the stream writes it."""
-        return self._board.king_takes_rook(uci) if self.writes_king_takes_rook else self._board.normalise(uci)
 
     def _after_move(self, mover: Color, now_ms: int) -> list[Line]:
         self.clock.press(mover, self.ply, now_ms)
