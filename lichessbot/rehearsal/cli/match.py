@@ -28,7 +28,7 @@ from lichessbot.rehearsal.rules.enums import (
     Status,
     Variant,
 )
-from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES, Game
+from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.quotas import BOT_GAMES_PER_DAY
 from lichessbot.rehearsal.rules.timing import wall_ms
 from lichessbot.rehearsal.server import export
@@ -333,7 +333,7 @@ class Match:
 
     def _on_end_beside(self, game: Game, bot_color: Color) -> None:
         """Judge a game outside the series, if both sides have moved."""
-        if game.ply < BOTH_MOVED_PLIES:
+        if not game.both_have_moved:
             self._accounting.close(game, lost=False)
             return
         outcome, reason = self._judged(game, bot_color)
@@ -365,7 +365,7 @@ def judge(game: Game, bot_color: Color, *, may_resign: bool = False) -> tuple[Ou
     aborts because the opponent's clock ran out after a restart is excused.
     """
     reason = game.status.wire_name
-    if game.status is Status.ABORTED and game.ply >= BOTH_MOVED_PLIES and game.turn is not bot_color:
+    if game.status is Status.ABORTED and game.both_have_moved and game.turn is not bot_color:
         return Outcome.EXCUSED, f"{reason} by the site"
     if game.flag_was_drawn:
         reason = f"{reason}, out of time"

@@ -27,7 +27,7 @@ from lichessbot.rehearsal.rules.errors import (
     Refused,
     TooManyRequests,
 )
-from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES, is_legal_move
+from lichessbot.rehearsal.rules.game import is_legal_move
 from lichessbot.rehearsal.rules.quotas import BOT_GAMES_PER_DAY
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server.game_session import GameSession
@@ -115,7 +115,7 @@ class HttpFaults:
     def _take_back(self, traffic: Traffic) -> None:
         """Let a takeback cross the move that arrives, if both sides have moved."""
         session = self._session(traffic)
-        if session is None or session.game.is_over or session.game.ply < BOTH_MOVED_PLIES:
+        if session is None or session.game.is_over or not session.game.both_have_moved:
             return
         if session.game.setup.account(session.game.turn) is self._bot:
             fault = self._schedule.strike(Layer.EVENTS, traffic.place, traffic.game_id)

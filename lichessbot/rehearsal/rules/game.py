@@ -15,7 +15,7 @@ from lichessbot.rehearsal.rules.errors import InvalidForm, Refused
 from lichessbot.rehearsal.rules.setup import GameSetup
 from lichessbot.rehearsal.rules.timing import Timing
 
-BOTH_MOVED_PLIES = 2             # until then a game can be aborted, and nothing can be offered or claimed
+BOTH_MOVED_PLIES = 2
 MAX_PLIES = 600                  # a further move draws the game
 DRAW_OFFER_SPACING_PLIES = 20
 EARLY_DRAW_PLIES = 60            # `noEarlyDraw` holds until then
@@ -116,9 +116,14 @@ class Game:
         return self.status.is_over
 
     @property
+    def both_have_moved(self) -> bool:
+        """Whether both sides have moved: until then a game can be aborted, and nothing can be offered or claimed."""
+        return self.ply >= BOTH_MOVED_PLIES
+
+    @property
     def is_abortable(self) -> bool:
         can_be = Rule.NO_ABORT not in self.setup.rules and self.setup.tournament_id is None
-        return not self.is_over and self.ply < BOTH_MOVED_PLIES and can_be
+        return not self.is_over and not self.both_have_moved and can_be
 
     @property
     def last_change_at_ms(self) -> int:
@@ -128,7 +133,7 @@ class Game:
     @property
     def is_timed(self) -> bool:
         """Whether a clock runs."""
-        return isinstance(self.setup.time_control, RealTime) and self.ply >= BOTH_MOVED_PLIES
+        return isinstance(self.setup.time_control, RealTime) and self.both_have_moved
 
     def board(self) -> Board:
         """Return a copy of the position."""
@@ -147,7 +152,7 @@ class Game:
         return self._board.fen()
 
     def has_moved(self, color: Color) -> bool:
-        return self.ply >= (1 if color is self.first_to_move else BOTH_MOVED_PLIES)
+        return self.ply >= 1 if color is self.first_to_move else self.both_have_moved
 
     def state(self, now_ms: int) -> GameState:
         return GameState(
@@ -225,7 +230,7 @@ class Game:
         """Resign; before both sides have moved, abort instead, except in tournaments."""
         if self.is_abortable:
             return self.abort(now_ms)
-        if self.is_over or (self.ply < BOTH_MOVED_PLIES and self.setup.tournament_id is None):
+        if self.is_over or not (self.both_have_moved or self.setup.tournament_id is not None):
             raise Refused("This game cannot be resigned")
         return self._finish(Status.RESIGN, color.other, now_ms)
 
@@ -239,7 +244,7 @@ class Game:
 
     def claim_draw(self, color: Color, now_ms: int, *, opponent_gone: bool) -> list[Line]:
         """Claim a draw; no effect and no error while the game can be aborted."""
-        if not self.is_over and self.ply < BOTH_MOVED_PLIES:
+        if not self.is_over and not self.both_have_moved:
             return []
         if self.turn is color or not (self.can_be_claimed and opponent_gone):
             raise Refused("You cannot claim draw on this game")
@@ -274,7 +279,7 @@ class Game:
     def offer_takeback(self, color: Color, now_ms: int) -> list[Line]:
         """Ask for a takeback, or accept the opponent's request."""
         both_allow = all(self.setup.account(side).allows_takebacks for side in Color)
-        if self.is_over or not both_allow or self.ply < BOTH_MOVED_PLIES or self._takeback_offer is color:
+        if self.is_over or not both_allow or not self.both_have_moved or self._takeback_offer is color:
             return []
         if self._takeback_offer is color.other:
             opponent_moved_last = self.turn is color
@@ -326,7 +331,7 @@ class Game:
     def _may_offer_draw(self, color: Color) -> bool:
         too_early = Rule.NO_EARLY_DRAW in self.setup.rules and self.ply < EARLY_DRAW_PLIES
         return (
-            self.ply >= BOTH_MOVED_PLIES
+            self.both_have_moved
             and not too_early
             and self._draw_offer is None
             and not self._offered_lately(color)

@@ -10,7 +10,7 @@ from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.arenas import DRAW_POINTS, WIN_POINTS, Application, Arena, ArenaTerms
 from lichessbot.rehearsal.rules.enums import Color, Status
 from lichessbot.rehearsal.rules.errors import NotFound
-from lichessbot.rehearsal.rules.game import BOTH_MOVED_PLIES, Game
+from lichessbot.rehearsal.rules.game import Game
 from lichessbot.rehearsal.rules.ids import new_id
 from lichessbot.rehearsal.rules.quotas import Quotas
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
@@ -76,7 +76,7 @@ class ArenaRunner:
 
     def _limit_first_move(self, session: GameSession) -> None:
         """Limit the time for the first move of each side."""
-        if session.game.ply < BOTH_MOVED_PLIES:
+        if not session.game.both_have_moved:
             loop = asyncio.get_running_loop()
             loop.call_later(self._timing.arena_first_move_s, session.check_start, session.game.ply)
 
