@@ -61,7 +61,8 @@ class GameHistory:
         ids, values = f"SELECT id FROM games WHERE {wanted.condition}", wanted.values
         return aggregate(
             games,
-            self._read(statistics.SELECT_USE.format(games=ids), *values),
+            self._read(statistics.SELECT_SOURCES.format(games=ids), *values),
+            self._read(statistics.SELECT_PHASES.format(games=ids), *values),
             self._read(statistics.SELECT_DROPS.format(games=ids), *values, _DROPS),
             self._read(statistics.SELECT_DECLINED_BY_OTHERS) if wanted == _ALL else (),
             self._read(statistics.SELECT_DECLINED_BY_US) if wanted == _ALL else (),

@@ -17,12 +17,16 @@ SELECT_DECLINED_BY_US: Final = """
     SELECT coalesce(nullif(reason, ''), because), count(*) FROM challenges WHERE answer = 'declined'
     GROUP BY 1 ORDER BY 2 DESC, 1
 """
-# Of our moves, by source and ten moves. An average of averages would be wrong, so this has sums, with what they count.
-SELECT_USE: Final = f"""
-    SELECT source, (ply - 1) / {2 * MOVES_A_PHASE}, count(*), sum(search_ms), count(search_ms), sum(clock_ms),
-        count(clock_ms), sum(reaction_ms), count(reaction_ms), max(reaction_ms), sum(delivery_ms), count(delivery_ms),
-        max(delivery_ms), sum(depth), count(nullif(depth, 0)), sum(nodes), sum(CASE WHEN nodes > 0 THEN search_ms END)
-    FROM moves WHERE source <> '' AND game_id IN ({{games}}) GROUP BY 1, 2
+# How our moves came about: the rows of SourceUse, and of PhaseUse.
+SELECT_SOURCES: Final = """
+    SELECT source, count(*), avg(search_ms), avg(reaction_ms), max(reaction_ms), avg(delivery_ms), max(delivery_ms),
+        avg(nullif(depth, 0)), nullif(sum(nodes), 0),
+        CAST(round(sum(nodes) * 1000.0 / sum(CASE WHEN nodes > 0 THEN search_ms END)) AS INTEGER)
+    FROM moves WHERE source <> '' AND game_id IN ({games}) GROUP BY source ORDER BY 2 DESC, 1
+"""
+SELECT_PHASES: Final = f"""
+    SELECT (ply - 1) / {2 * MOVES_A_PHASE} * {MOVES_A_PHASE} + 1, count(*), avg(search_ms), avg(clock_ms)
+    FROM moves WHERE source <> '' AND game_id IN ({{games}}) GROUP BY 1 ORDER BY 1
 """
 # Our evaluation before a move of ours, and before the next one that has one; the rest only of the largest drops.
 SELECT_DROPS: Final = f"""
@@ -34,29 +38,6 @@ SELECT_DROPS: Final = f"""
         ) WHERE change_cp < 0 ORDER BY change_cp, game_id, ply LIMIT ?
     ) AS drops JOIN moves USING (game_id, ply) JOIN games ON games.id = game_id ORDER BY change_cp, game_id, ply
 """
-
-
-@dataclass(frozen=True, slots=True)
-class MoveUse:
-    """A row of SELECT_USE; `n_` fields count what the sum before them adds up."""
-
-    source: str
-    phase: int
-    moves: int
-    search_ms: int | None
-    n_search: int
-    clock_ms: int | None
-    n_clock: int
-    reaction_ms: int | None
-    n_reaction: int
-    longest_reaction_ms: int | None
-    delivery_ms: int | None
-    n_delivery: int
-    longest_delivery_ms: int | None
-    depth: int | None
-    n_depth: int
-    nodes: int | None
-    with_nodes_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +55,6 @@ class SourceUse:
     nodes: int | None
     nodes_per_s: int | None
 
-    @classmethod
-    def of(cls, source: str, uses: Sequence[MoveUse]) -> "SourceUse":
-        nodes, searched_ms = _sum(use.nodes for use in uses), _sum(use.with_nodes_ms for use in uses)
-        return cls(
-            source,
-            sum(use.moves for use in uses),
-            _average((use.search_ms, use.n_search) for use in uses),
-            _average((use.reaction_ms, use.n_reaction) for use in uses),
-            max((use.longest_reaction_ms for use in uses if use.longest_reaction_ms is not None), default=None),
-            _average((use.delivery_ms, use.n_delivery) for use in uses),
-            max((use.longest_delivery_ms for use in uses if use.longest_delivery_ms is not None), default=None),
-            _average((use.depth, use.n_depth) for use in uses),
-            nodes or None,
-            round(nodes * 1000 / searched_ms) if nodes and searched_ms else None,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class PhaseUse:
@@ -99,15 +64,6 @@ class PhaseUse:
     moves: int
     search_ms: float | None
     clock_ms: float | None
-
-    @classmethod
-    def of(cls, phase: int, uses: Sequence[MoveUse]) -> "PhaseUse":
-        return cls(
-            phase * MOVES_A_PHASE + 1,
-            sum(use.moves for use in uses),
-            _average((use.search_ms, use.n_search) for use in uses),
-            _average((use.clock_ms, use.n_clock) for use in uses),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +116,8 @@ _SUBJECTS: Final[Mapping[str, Callable[[GameRecord], str]]] = {
 
 def aggregate(
     games: Sequence[GameRecord],
-    uses: Iterable[Sequence[Any]] = (),
+    sources: Iterable[Sequence[Any]] = (),
+    phases: Iterable[Sequence[Any]] = (),
     drops: Iterable[Sequence[Any]] = (),
     declined_by_others: Iterable[tuple[str, int]] = (),
     declined_by_us: Iterable[tuple[str, int]] = (),
@@ -169,11 +126,6 @@ def aggregate(
     finished = [game for game in games if game.result is not None]
     latest_names = {game.opponent_id: game.opponent for game in games if game.opponent_id}  # titles are won and lost
     opponent = {"opponent": lambda game: latest_names.get(game.opponent_id, game.opponent)}
-    by_source: dict[str, list[MoveUse]] = {}
-    by_phase: dict[int, list[MoveUse]] = {}
-    for use in (MoveUse(*row) for row in uses):
-        by_source.setdefault(use.source, []).append(use)
-        by_phase.setdefault(use.phase, []).append(use)
     return Statistics(
         first_at=games[0].began_at if games else None,
         last_at=games[-1].began_at if games else None,
@@ -182,23 +134,12 @@ def aggregate(
         groups={subject: _by(finished, name) for subject, name in {**_SUBJECTS, **opponent}.items()},
         endings=_by(finished, lambda game: game.status),
         ratings=_ratings(games),
-        sources=sorted(map(SourceUse.of, by_source, by_source.values()), key=lambda use: (-use.moves, use.source)),
-        phases=[PhaseUse.of(phase, by_phase[phase]) for phase in sorted(by_phase)],
+        sources=[SourceUse(*row) for row in sources],
+        phases=[PhaseUse(*row) for row in phases],
         drops=[Drop(*row) for row in drops],
         declined_by_others=dict(declined_by_others),
         declined_by_us=dict(declined_by_us),
     )
-
-
-def _sum(values: Iterable[int | None]) -> int:
-    return sum(value or 0 for value in values)
-
-
-def _average(sums: Iterable[tuple[int | None, int]]) -> float | None:
-    """Return the average of values whose sums and numbers are given; None if there are none."""
-    pairs = list(sums)
-    count = sum(number for _, number in pairs)
-    return _sum(value for value, _ in pairs) / count if count else None
 
 
 def _by(games: Iterable[GameRecord], name: Callable[[GameRecord], str]) -> Mapping[str, Score]:

@@ -15,7 +15,7 @@ from lichessbot.storage.game_filter import GameFilter
 from lichessbot.storage.game_history import GameHistory
 from lichessbot.storage.game_records import GameRecord, MoveRecord, Result, Score
 from lichessbot.storage.migrations import MIGRATIONS
-from lichessbot.storage.statistics import SELECT_DROPS, SELECT_USE, Statistics, aggregate, falls
+from lichessbot.storage.statistics import SELECT_DROPS, SELECT_PHASES, SELECT_SOURCES, Statistics, aggregate, falls
 
 GAME = GameRecord("", 0.0, "", variant="standard", speed="blitz", rated=True, colour="white", started_at=1.0)
 
@@ -123,9 +123,9 @@ def statistics() -> Iterator[Statistics]:
             sql, rows = game_records.played(game_id, moves)
             file.executemany(sql, rows)
             file.execute("INSERT INTO games (id, opponent, joined_at) VALUES (?, '', 0)", (game_id,))
-        uses = file.execute(SELECT_USE.format(games="SELECT id FROM games")).fetchall()
-        drops = file.execute(SELECT_DROPS.format(games="SELECT id FROM games"), (10,)).fetchall()
-        yield aggregate(GAMES, uses, drops, [("later", 3)], [("noBot", 2)])
+        queries = (SELECT_SOURCES, ()), (SELECT_PHASES, ()), (SELECT_DROPS, (10,))
+        rows = [file.execute(sql.format(games="SELECT id FROM games"), values).fetchall() for sql, values in queries]
+        yield aggregate(GAMES, *rows, [("later", 3)], [("noBot", 2)])
 
 
 def test_sources_have_averages_over_the_moves_that_were_measured(statistics: Statistics) -> None:

@@ -326,4 +326,4 @@ def test_the_number_of_queries_does_not_grow_with_the_games(
     monkeypatch.setattr(game_history, "read_only", counted)
     fill(tmp_path, 40)
     assert asked("stats")[0] == asked("games")[0] == 0
-    assert len(queries) == 6
+    assert len(queries) == 7
