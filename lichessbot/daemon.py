@@ -224,11 +224,11 @@ class Daemon:
             self._connection.retry_now()
         match report:
             case StopRequested(signal_name):
-                self._shutdown.signal(signal_name, self._config.leave_after)
+                self._shutdown.signal(signal_name, self._config.stop_grace)
             case ReloadRequested():
                 self._reload()
             case ControlRequest():
-                self._control_handler.handle(report, self._config.leave_after)
+                self._control_handler.handle(report, self._config.stop_grace)
             case ThreadDied(thread_name, error):
                 # Without one of its threads the daemon may miss events or send nothing without noticing.
                 self._log.crash("thread.died", error, thread=thread_name)
@@ -332,7 +332,7 @@ class Daemon:
                 self._begin_if_ready()
             case CommandDone(command=ReadPlaying(), answer=tuple() as games) if self._context is not None:
                 self._reconciler.compare(games, report.sent_at, self._context)
-                self._shutdown.games_known(self._config.leave_after)
+                self._shutdown.games_known(self._config.stop_grace)
                 self._connection.listen()
 
     def _command_failed(self, command: Command, error: ApiError) -> None:

@@ -6,6 +6,7 @@ import importlib.resources
 import os
 import platform
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -78,7 +79,8 @@ def run_command(config_file: Path | None, listen: str | None, verbose: bool, qui
         log.warning("root", note="running as root is unnecessary; use a separate user (deploy/README.md)")
     try:
         records = loaded.config.records
-        store = Store(Database(loaded.state_dir), retention=Retention(records.keep, records.max_bytes))
+        retention = Retention(timedelta(days=records.keep_days), records.max_mb << 20)
+        store = Store(Database(loaded.state_dir), retention=retention)
     except StateError as error:
         log.error("state", error=error)
         return ExitCode.USAGE if isinstance(error, StateNewer) else ExitCode.FAILED

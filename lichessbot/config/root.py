@@ -4,7 +4,6 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final, get_args
@@ -51,16 +50,6 @@ class CorrespondenceConfig(Section):
     checkin_period: Annotated[Number, Field(ge=1, le=86400)] = 300
     disconnect_time: Annotated[Number, Field(ge=0, le=86400)] = 150
     ponder: Flag = False
-
-    @property
-    def check_in_every(self) -> timedelta:
-        """How often to look for games in which it is our turn."""
-        return timedelta(seconds=self.checkin_period)
-
-    @property
-    def linger(self) -> timedelta:
-        """How long to stay in a game for the opponent's next move."""
-        return timedelta(seconds=self.disconnect_time)
 
 
 def chat_length(line: str) -> int:
@@ -133,15 +122,6 @@ class RecordsConfig(Section):
 
     keep_days: Annotated[Number, Field(ge=1, le=36500)] = 1095
     max_mb: Annotated[Number, Field(ge=10, le=1_000_000)] = 200
-
-    @property
-    def keep(self) -> timedelta:
-        """How long a game is kept."""
-        return timedelta(days=self.keep_days)
-
-    @property
-    def max_bytes(self) -> int:
-        return self.max_mb << 20
 
 
 class StatusConfig(Section):
@@ -365,21 +345,6 @@ class Config(Section):
         for number, profile in enumerate(self.profiles, 1):
             named[f"profiles #{number}.when.variant"] = profile.when.variant
         return {key: variants for key, variants in named.items() if variants}
-
-    @property
-    def abort_after(self) -> timedelta:
-        """How long to wait for an opponent's first move before aborting."""
-        return timedelta(seconds=self.abort_time)
-
-    @property
-    def move_spacing(self) -> timedelta:
-        """Minimum between two moves of ours in one game."""
-        return timedelta(milliseconds=self.rate_limiting_delay)
-
-    @property
-    def leave_after(self) -> timedelta:
-        """How long games may continue after the first signal."""
-        return timedelta(seconds=self.stop_grace)
 
 
 def hint_for_unknown(path: Sequence[str | int]) -> str:

@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Final, Protocol, assert_never
 
 from lichessbot import __version__
@@ -161,11 +160,11 @@ class ControlHandler:
             return Activity.WITHOUT_ENGINE
         return Activity.PLAYING if self._lobby.is_open else Activity.STARTING
 
-    def handle(self, request: ControlRequest, grace: timedelta) -> None:
-        """Do what the operator wants and answer; `grace`: how long `finish` lets games go on."""
+    def handle(self, request: ControlRequest, grace_s: float) -> None:
+        """Do what the operator wants and answer; `grace_s`: for how many seconds `finish` lets games go on."""
         answer = ControlAnswer(ok=False, text="internal error: see the log")
         try:
-            answer = self._answer(request, grace)
+            answer = self._answer(request, grace_s)
         except CannotDo as error:
             answer = ControlAnswer(ok=False, text=str(error))
         finally:
@@ -174,7 +173,7 @@ class ControlHandler:
                 self._log.info("control", command=request.command, argument=argument, answer=answer.text)
             request.reply(answer)
 
-    def _answer(self, request: ControlRequest, grace: timedelta) -> ControlAnswer:
+    def _answer(self, request: ControlRequest, grace_s: float) -> ControlAnswer:
         command, argument, options = request.command, request.argument, request.options
         if command in _ABOUT_NEW_GAMES and self._shutdown.leave_at is not None:
             raise CannotDo("the daemon is finishing: it takes no new games, and ends after the running ones")
@@ -188,7 +187,7 @@ class ControlHandler:
                 self._lobby.resume()
                 text = "resumed: new games are taken again"
             case ControlCommand.FINISH:
-                games = self._shutdown.finish("the command finish", grace)
+                games = self._shutdown.finish("the command finish", grace_s)
                 text = f"finishing: no new games; the daemon ends after the running ones ({games})"
                 if left := self._games.correspondence_games:
                     text += f"; {counted(left, 'correspondence game')} left for its next start"

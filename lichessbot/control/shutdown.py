@@ -1,7 +1,6 @@
 """How the process ends: after its games, by the first signal or `lichessbot finish`, or at once."""
 
 import time
-from datetime import timedelta
 from typing import Protocol
 
 from lichessbot.errors import ExitCode
@@ -49,22 +48,22 @@ class Shutdown:
         self._code_at_end = ExitCode.OK
         self._log = EventLog()
 
-    def signal(self, name: str, grace: timedelta) -> None:
+    def signal(self, name: str, grace_s: float) -> None:
         """Finish at the first signal, also after `lichessbot finish`, and leave at the second."""
         if self._signalled:
             self.leave(name)
         else:
             self._signalled = True
-            self.finish(name, grace)
+            self.finish(name, grace_s)
 
-    def finish(self, why: str, grace: timedelta) -> int:
-        """Take no new games and end after those with a clock, at most after `grace`; return how many those are."""
+    def finish(self, why: str, grace_s: float) -> int:
+        """Take no new games and end after those with a clock, at most after `grace_s`; return how many those are."""
         games = self._games_left
         if self.leave_at is None:
             self._lobby.stop()
             self._manager.stopping()
         now = time.monotonic()
-        self.leave_at = now + grace.total_seconds()
+        self.leave_at = now + grace_s
         self._deaf_at = now + self._patience_s
         hint = "a second signal leaves at once" if games else None
         left = self._games.correspondence_games or None
@@ -85,10 +84,10 @@ class Shutdown:
         self._log.warning("stop.later", games_to_finish=left_over)
         return True
 
-    def games_known(self, grace: timedelta) -> None:
+    def games_known(self, grace_s: float) -> None:
         """Note that the games in progress were joined; if an engine failed, end after them."""
         if self._code_at_end is not ExitCode.OK and self.leave_at is None:
-            self.finish("an engine fails", grace)
+            self.finish("an engine fails", grace_s)
 
     def leave(self, why: str) -> None:
         """End at once."""

@@ -84,7 +84,7 @@ class Game:
         self._draw_resign = DrawResignPolicy(config.engine.draw_or_resign, offered_earlier=offered_earlier)
         self._takebacks = Takebacks(game_id, config, done[LimitedAction.TAKEBACK])
         self._absence = OpponentAbsence(game_id, timeouts)
-        self._abort_after_s = config.abort_after.total_seconds()
+        self._abort_after_s: float = config.abort_time
         self._over = False
 
     @property

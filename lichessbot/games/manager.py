@@ -122,7 +122,7 @@ class GameManager:
     def compare(self, games: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
         """Compare with a list of all games in progress, requested at `asked_at`; join the most urgent first."""
         self._use(context)
-        self._check_in_at = asked_at + context.config.correspondence.check_in_every.total_seconds()
+        self._check_in_at = asked_at + context.config.correspondence.checkin_period
         is_whole = len(games) < MOST_PLAYING
         # Games with our turn come first.
         self._list_may_lack_turns = not is_whole and all(info.is_my_turn is not False for info in games)
@@ -134,7 +134,7 @@ class GameManager:
         if is_whole:
             self._correspondence.revisit_all_but(listed.keys() | self._sessions.keys(), asked_at)
         else:
-            period_s = context.config.correspondence.check_in_every.total_seconds()
+            period_s = context.config.correspondence.checkin_period
             self._correspondence.doubt_all_but(listed, asked_at - _MAX_CHECK_INS_UNSEEN * period_s)
         for game_id in list(self._sessions):
             self.tell(game_id, ListedGame(game_id, listed.get(game_id), asked_at, is_whole))
@@ -144,7 +144,7 @@ class GameManager:
         if self._context is None:
             return
         now = time.monotonic()
-        self._correspondence.doubt_all_but((), now - self._context.config.correspondence.check_in_every.total_seconds())
+        self._correspondence.doubt_all_but((), now - self._context.config.correspondence.checkin_period)
         for game_id in list(self._sessions):
             self.tell(game_id, ListedGame(game_id, None, now, is_whole=False))
 
@@ -284,7 +284,7 @@ class GameManager:
         rules = self._shared.config.correspondence
         others_wait = self._correspondence.next(time.monotonic(), self._sessions) is not None
         if session.idle_since is not None:
-            return session.idle_since + (0.0 if others_wait else rules.linger.total_seconds())
+            return session.idle_since + (0.0 if others_wait else rules.disconnect_time)
         limit_s = self._shared.timeouts.visit.total_seconds() + session.move_time_s
         return session.began_at + limit_s if others_wait else None
 
@@ -297,7 +297,7 @@ class GameManager:
         session.suspend()
 
     def _request_list(self, reason: str, now: float) -> None:
-        self._check_in_at = now + self._shared.config.correspondence.check_in_every.total_seconds()
+        self._check_in_at = now + self._shared.config.correspondence.checkin_period
         self._inbox.put(PlayingWanted(reason))
 
     # Failures

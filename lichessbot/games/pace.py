@@ -1,4 +1,4 @@
-"""How long a move that was found waits before it is played: `move_spacing`, `fake_think_time` and `humanlike_time`."""
+"""How long a found move waits before it is played: `rate_limiting_delay`, `fake_think_time` and `humanlike_time`."""
 
 import math
 from itertools import pairwise
@@ -89,7 +89,7 @@ def human_s(clock: GameClock, factor: float, initial_s: float, random: Random) -
 
 
 class Pace:
-    """How long our moves wait: for `move_spacing`, `fake_think_time` and `humanlike_time`."""
+    """How long our moves wait: for `rate_limiting_delay`, `fake_think_time` and `humanlike_time`."""
 
     def __init__(self, config: Config, seed: str) -> None:
         """With the same seed, a move waits as long as another time."""
@@ -114,5 +114,5 @@ class Pace:
         if self._config.humanlike_time:
             factor, random = human_factor(board, move, answer), Random(f"{self._seed}/{ply}")
             pause_s = max(pause_s, clock.read_at + human_s(clock, factor, initial_s or 0.0, random) - now)
-        self._earliest_at = now + pause_s + self._config.move_spacing.total_seconds()
+        self._earliest_at = now + pause_s + self._config.rate_limiting_delay / 1000
         return pause_s

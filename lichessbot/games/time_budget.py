@@ -51,7 +51,7 @@ _SHARE_FOR_SOURCES: Final = 1 / 40
 _FAKE_SHARE: Final = 0.025
 _FAKE_DECAY: Final = 0.99
 _FAKE_FROM_PLY: Final = 10
-# The most that `move_spacing` and `fake_think_time` may cost, beside the increment ...
+# The most that `rate_limiting_delay` and `fake_think_time` may cost, beside the increment ...
 _SHARE_FOR_A_PAUSE: Final = 1 / 40
 # ... which comes only after the move: no pause may take more than this share of the clock itself.
 MOST_FOR_A_PAUSE: Final = 1 / 4

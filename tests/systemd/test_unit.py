@@ -37,7 +37,7 @@ def test_systemd_waits_longer_than_the_daemon_does() -> None:
     assert settings("TimeoutStartSec") == ["15min"]
     for_an_engine = Timeouts().engine_handshake + Timeouts().engine_first_move
     assert for_an_engine.total_seconds() * 10 < 15 * 60
-    assert Config().leave_after.total_seconds() == 2 * 3600
+    assert Config().stop_grace == 2 * 3600
 
 
 @pytest.mark.parametrize(

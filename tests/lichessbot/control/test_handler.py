@@ -37,7 +37,7 @@ from lichessbot.timeouts import Timeouts
 from lichessbot.uci.search import EngineDied
 from tests.lichessbot.control.status_of import GAME, NOW, STATUS
 
-GRACE = timedelta(hours=2)
+GRACE_S = 7200.0
 
 
 class Lobby:
@@ -116,7 +116,7 @@ class Room:
 
     def ask(self, command: ControlCommand, argument: str = "", **options: str) -> ControlAnswer:
         request = ControlRequest(command, argument, options)
-        self.handler.handle(request, GRACE)
+        self.handler.handle(request, GRACE_S)
         return request.answer.result(0)
 
 
@@ -168,7 +168,7 @@ def test_the_activity_says_what_happens_to_new_games(room: Room) -> None:
     assert answer.text.endswith("the running ones (3); 3 correspondence games left for its next start")
     status = room.handler.status()
     assert status.activity is Activity.FINISHING
-    assert status.ends_in_s == pytest.approx(GRACE.total_seconds(), abs=60)
+    assert status.ends_in_s == pytest.approx(GRACE_S, abs=60)
     assert room.handler.summary == "listening; 2 games; finishing, takes no new games"
 
 
@@ -265,22 +265,22 @@ def test_a_bug_is_answered_too(room: Room) -> None:
     room.lobby.failure = ZeroDivisionError()
     request = ControlRequest(ControlCommand.RECHALLENGE)
     with pytest.raises(ZeroDivisionError):
-        room.handler.handle(request, GRACE)
+        room.handler.handle(request, GRACE_S)
     assert request.answer.result(0) == ControlAnswer(ok=False, text="internal error: see the log")
 
 
 def test_a_stop_names_the_correspondence_games_that_it_leaves(room: Room, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "lichessbot")
-    room.shutdown.signal("SIGTERM", GRACE)
+    room.shutdown.signal("SIGTERM", GRACE_S)
     assert "stop.asked signal=SIGTERM games_to_finish=3 correspondence_left=3" in caplog.text
 
 
 def test_a_first_signal_after_finish_still_lets_the_games_end(room: Room) -> None:
     room.ask(ControlCommand.FINISH)
-    room.shutdown.signal("SIGTERM", GRACE)
+    room.shutdown.signal("SIGTERM", GRACE_S)
     assert room.shutdown.exit_code is None
     assert room.lobby.done == ["stop"]
-    room.shutdown.signal("SIGTERM", GRACE)
+    room.shutdown.signal("SIGTERM", GRACE_S)
     assert room.shutdown.exit_code is ExitCode.ABANDONED
 
 
@@ -317,9 +317,9 @@ def test_if_an_engine_fails_at_the_start_the_process_ends_after_the_games_left_o
     shutdown = room.shutdown
     assert shutdown.engine_failed(ExitCode.USAGE, left_over=2)
     assert room.lobby.done == ["stop"], "until the games are known, too"
-    shutdown.games_known(GRACE)
+    shutdown.games_known(GRACE_S)
     leave_at = shutdown.leave_at
-    shutdown.games_known(2 * GRACE)
+    shutdown.games_known(2 * GRACE_S)
     assert shutdown.leave_at == leave_at, "a further list of the games gives no further time"
     room.games.clear()
     shutdown.tick(is_connected=True, is_talking=False)
@@ -342,12 +342,12 @@ def test_an_outage_is_waited_out_only_so_long_as_an_answer_may_become_a_game(
 
 
 def test_the_second_signal_and_the_end_of_the_grace_leave(room: Room) -> None:
-    room.shutdown.signal("SIGTERM", GRACE)
+    room.shutdown.signal("SIGTERM", GRACE_S)
     assert room.shutdown.exit_code is None
-    room.shutdown.signal("SIGTERM", GRACE)
+    room.shutdown.signal("SIGTERM", GRACE_S)
     assert room.shutdown.exit_code is ExitCode.ABANDONED
     late = Room()
-    late.shutdown.signal("SIGTERM", timedelta())
+    late.shutdown.signal("SIGTERM", 0.0)
     assert late.handler.status().ends_in_s == 0.0
     late.shutdown.tick(is_connected=True, is_talking=False)
     assert late.shutdown.exit_code is ExitCode.ABANDONED
