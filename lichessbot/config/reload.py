@@ -22,36 +22,16 @@ class Effect(StrEnum):
     RESTART = "after a restart"
 
 
-# By top-level key.
-_EFFECTS: Final = {
-    "token": Effect.RESTART,
-    "token_file": Effect.RESTART,
-    "url": Effect.RESTART,
-    "proxy": Effect.RESTART,
-    "state_dir": Effect.RESTART,
-    "personality": Effect.NEW_GAMES,
-    "log_format": Effect.RESTART,
-    "abort_time": Effect.NEW_GAMES,
-    "stop_grace": Effect.AT_ONCE,
-    "max_takebacks_accepted": Effect.NEW_GAMES,
-    "takebacks_from_bots": Effect.NEW_GAMES,
-    "pgn_directory": Effect.NEW_GAMES,
-    "pgn_file_grouping": Effect.NEW_GAMES,
-    "fake_think_time": Effect.NEW_GAMES,
-    "humanlike_time": Effect.NEW_GAMES,
-    "rate_limiting_delay": Effect.NEW_GAMES,
-    "challenge": Effect.AT_ONCE,
-    "engine": Effect.NEW_GAMES,
-    "greeting": Effect.NEW_GAMES,
-    "matchmaking": Effect.AT_ONCE,
-    "rematch": Effect.AT_ONCE,
-    "tournaments": Effect.AT_ONCE,
-    "correspondence": Effect.NEW_GAMES,
-    "records": Effect.RESTART,
-    "profiles": Effect.NEW_GAMES,
-    "notify": Effect.AT_ONCE,
-    "status": Effect.RESTART,
-}
+_KEYS_BY_EFFECT: Final = {
+    Effect.AT_ONCE: ("stop_grace", "challenge", "matchmaking", "rematch", "tournaments", "notify"),
+    Effect.NEW_GAMES: (
+        "personality", "abort_time", "max_takebacks_accepted", "takebacks_from_bots", "pgn_directory",
+        "pgn_file_grouping", "fake_think_time", "humanlike_time", "rate_limiting_delay", "engine", "greeting",
+        "correspondence", "profiles",
+    ),
+    Effect.RESTART: ("token", "token_file", "url", "proxy", "state_dir", "log_format", "records", "status"),
+}  # fmt: skip
+_EFFECTS: Final = {key: effect for effect, keys in _KEYS_BY_EFFECT.items() for key in keys}
 NOT_SET: Final = "not set"
 
 
