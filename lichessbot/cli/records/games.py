@@ -13,13 +13,13 @@ from dataclasses import asdict
 from functools import wraps
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, Final, TextIO
+from typing import Any, Final
 
 import click
 
 from lichessbot.cli.options import config_option, records_folder
 from lichessbot.cli.records.filtered_games import FilteredGames
-from lichessbot.cli.records.text import clock_text, games_in_words, glyphs, move_number, plot, table, terms_text
+from lichessbot.cli.records.text import bar, clock_text, games_in_words, move_number, plot, table, terms_text
 from lichessbot.errors import ExitCode
 from lichessbot.log import inert
 from lichessbot.storage import statistics
@@ -29,7 +29,6 @@ from lichessbot.storage.statistics import Drop, Statistics
 
 _GAMES_SHOWN: Final = 20
 _ROWS_SHOWN: Final = 10
-_BAR_WIDTH: Final = 20
 _FILTER_HELP: Final = """
     FILTER: the id or address of a game, or words that must all hold: opponent=NAME, result=won|drawn|lost, speed=SPEED,
     colour=white|black, opening=TEXT (a part of its name), since=2026-11-24 or since=7d (h, d, w). Several values have
@@ -75,9 +74,9 @@ def stats_command(words: tuple[str, ...], form: str | None, config_file: Path | 
         case "json":
             sys.stdout.write(f"{json.dumps(asdict(found), indent=2)}\n")
         case "csv":
-            _write_scores(found, sys.stdout)
+            _write_scores(found)
         case _:
-            sys.stdout.writelines(f"{inert(line)}\n" for line in _Page(sys.stdout).lines(found))
+            sys.stdout.writelines(f"{inert(line)}\n" for line in _page(found))
     return ExitCode.OK
 
 
@@ -135,8 +134,8 @@ def pgn_command(words: tuple[str, ...], config_file: Path | None) -> int:
     return ExitCode.OK if written else ExitCode.FAILED
 
 
-def _write_scores(found: Statistics, out: IO[str]) -> None:
-    rows = csv.writer(out)
+def _write_scores(found: Statistics) -> None:
+    rows = csv.writer(sys.stdout)
     rows.writerow(("subject", "name", "games", "won", "drawn", "lost", "score_percent"))
     for subject, scores in {"all": {"": found.score}, **found.groups, "end": found.endings}.items():
         for name, score in scores.items():
@@ -162,77 +161,72 @@ def _number(value: float | None, form: str = ",.0f") -> str:
     return "" if value is None else f"{value:{form}}"
 
 
-class _Page:
-    """Statistics as lines for people, with bars as far as `out` can show them."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._full, self._point, self._axis = glyphs(out)
-
-    def lines(self, found: Statistics) -> Iterator[str]:
-        first, last = (time.strftime("%Y-%m-%d", time.localtime(at)) for at in (found.first_at, found.last_at))
-        without = f"; {found.without_result} without a result" if found.without_result else ""
-        yield f"{first} to {last}: {_counted(found.score)}{without}"
-        for subject, scores in {**found.groups, "end": found.endings}.items():
-            if scores:
-                yield ""
-                yield from self._scores(subject, scores)
-        for category, ratings in found.ratings.items():
+def _page(found: Statistics) -> Iterator[str]:
+    """Yield statistics as lines for people."""
+    first, last = (time.strftime("%Y-%m-%d", time.localtime(at)) for at in (found.first_at, found.last_at))
+    without = f"; {found.without_result} without a result" if found.without_result else ""
+    yield f"{first} to {last}: {_counted(found.score)}{without}"
+    for subject, scores in {**found.groups, "end": found.endings}.items():
+        if scores:
             yield ""
-            yield from self._ratings(category, ratings)
-        yield from self._time_use(found)
-        if found.drops:
+            yield from _scores(subject, scores)
+    for category, ratings in found.ratings.items():
+        yield ""
+        yield from _ratings(category, ratings)
+    yield from _time_use(found)
+    if found.drops:
+        yield ""
+        head = ("worst drops", "move", "", "before", "after", "source", "depth", "clock")
+        yield from table([head, *map(_drop_cells, found.drops)], numbers=(3, 4, 6, 7))
+    for whose, declines in (("others", found.declined_by_others), ("us", found.declined_by_us)):
+        if declines:
             yield ""
-            head = ("worst drops", "move", "", "before", "after", "source", "depth", "clock")
-            yield from table([head, *map(_drop_cells, found.drops)], numbers=(3, 4, 6, 7))
-        for whose, declines in (("others", found.declined_by_others), ("us", found.declined_by_us)):
-            if declines:
-                yield ""
-                reasons = ", ".join(f"{count:,} {reason}" for reason, count in declines.items())
-                yield f"challenges declined by {whose}: {reasons}"
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in declines.items())
+            yield f"challenges declined by {whose}: {reasons}"
 
-    def _scores(self, subject: str, scores: Mapping[str, Score]) -> Iterator[str]:
-        shown = list(scores.items())[:_ROWS_SHOWN]
+
+def _scores(subject: str, scores: Mapping[str, Score]) -> Iterator[str]:
+    shown = list(scores.items())[:_ROWS_SHOWN]
+    rows = [
+        (name, f"{it.games:,}", f"{it.won:,}", f"{it.drawn:,}", f"{it.lost:,}", f"{it.percent:.1f} %",
+         bar(it.percent / 100))
+        for name, it in shown
+    ]  # fmt: skip
+    head = (subject, "games", "won", "drawn", "lost", "score", "")
+    yield from table([head, *rows], numbers=range(1, 6))
+    if len(scores) > len(shown):
+        yield f"and {len(scores) - len(shown):,} more (--csv lists all)"
+
+
+def _ratings(category: str, ratings: Sequence[tuple[float, int]]) -> Iterator[str]:
+    """Yield a plot of our rating over the games."""
+    values = [rating for _, rating in ratings]
+    low, high = min(values), max(values)
+    yield f"rating in {category}: {values[0]} at first, {values[-1]} now, {low} to {high}"
+    if low < high:
+        yield from plot(values, low, high)
+
+
+def _time_use(found: Statistics) -> Iterator[str]:
+    if found.phases:
+        most = max(phase.search_ms or 0 for phase in found.phases) or 1
         rows = [
-            (name, f"{it.games:,}", f"{it.won:,}", f"{it.drawn:,}", f"{it.lost:,}", f"{it.percent:.1f} %",
-             self._bar(it.percent / 100))
-            for name, it in shown
+            (f"{phase.first_move}-{phase.first_move + statistics.MOVES_A_PHASE - 1}", f"{phase.moves:,}",
+             _seconds(phase.search_ms), clock_text(phase.clock_ms), bar((phase.search_ms or 0) / most))
+            for phase in found.phases
         ]  # fmt: skip
-        head = (subject, "games", "won", "drawn", "lost", "score", "")
-        yield from table([head, *rows], numbers=range(1, 6))
-        if len(scores) > len(shown):
-            yield f"and {len(scores) - len(shown):,} more (--csv lists all)"
-
-    def _bar(self, share: float) -> str:
-        return self._full * round(_BAR_WIDTH * share)
-
-    def _ratings(self, category: str, ratings: Sequence[tuple[float, int]]) -> Iterator[str]:
-        """Yield a plot of our rating over the games."""
-        values = [rating for _, rating in ratings]
-        low, high = min(values), max(values)
-        yield f"rating in {category}: {values[0]} at first, {values[-1]} now, {low} to {high}"
-        if low < high:
-            yield from plot(values, low, high, self._point, self._axis)
-
-    def _time_use(self, found: Statistics) -> Iterator[str]:
-        if found.phases:
-            most = max(phase.search_ms or 0 for phase in found.phases) or 1
-            rows = [
-                (f"{phase.first_move}-{phase.first_move + statistics.MOVES_A_PHASE - 1}", f"{phase.moves:,}",
-                 _seconds(phase.search_ms), clock_text(phase.clock_ms), self._bar((phase.search_ms or 0) / most))
-                for phase in found.phases
-            ]  # fmt: skip
-            yield ""
-            yield from table([("moves", "ours", "search", "clock", ""), *rows], numbers=(1, 2, 3))
-        if found.sources:
-            uses = [
-                (it.source, f"{it.moves:,}", _seconds(it.search_ms), _number(it.depth, ".1f"),
-                 _number(it.nodes_per_s), _milliseconds(it.reaction_ms), _milliseconds(it.longest_reaction_ms),
-                 _milliseconds(it.delivery_ms), _milliseconds(it.longest_delivery_ms))
-                for it in found.sources
-            ]  # fmt: skip
-            head = ("source", "moves", "search", "depth", "nodes/s", "reaction", "at most", "delivery", "at most")
-            yield ""
-            yield from table([head, *uses], numbers=range(1, 9))
+        yield ""
+        yield from table([("moves", "ours", "search", "clock", ""), *rows], numbers=(1, 2, 3))
+    if found.sources:
+        uses = [
+            (it.source, f"{it.moves:,}", _seconds(it.search_ms), _number(it.depth, ".1f"),
+             _number(it.nodes_per_s), _milliseconds(it.reaction_ms), _milliseconds(it.longest_reaction_ms),
+             _milliseconds(it.delivery_ms), _milliseconds(it.longest_delivery_ms))
+            for it in found.sources
+        ]  # fmt: skip
+        head = ("source", "moves", "search", "depth", "nodes/s", "reaction", "at most", "delivery", "at most")
+        yield ""
+        yield from table([head, *uses], numbers=range(1, 9))
 
 
 def _drop_cells(drop: Drop) -> Sequence[str]:

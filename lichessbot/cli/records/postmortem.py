@@ -17,7 +17,7 @@ import click
 from engine.facade import Board, InvalidMove, Limits
 from lichessbot.cli.options import config_option
 from lichessbot.cli.records.one_game import heading, recorded_game
-from lichessbot.cli.records.text import clock_text, move_number
+from lichessbot.cli.records.text import can_be_shown, clock_text, move_number
 from lichessbot.config import Config, load_config
 from lichessbot.errors import EngineError, ExitCode
 from lichessbot.games.recording.pgn import board_of
@@ -220,9 +220,7 @@ class _Look:
 
 def _curve(scores: Sequence[int]) -> str:
     """Return the evaluations as a line of blocks, if the terminal can show them."""
-    try:
-        _LEVELS.encode(sys.stdout.encoding or "ascii")
-    except UnicodeEncodeError:
+    if not can_be_shown(_LEVELS):
         return ""
     steps = len(_LEVELS) - 1
     levels = (round(steps * (max(-_SHOWN_CP, min(_SHOWN_CP, it)) + _SHOWN_CP) / (2 * _SHOWN_CP)) for it in scores)

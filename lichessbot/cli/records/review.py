@@ -18,7 +18,7 @@ from engine.facade import accuracy
 from lichessbot.cli.options import config_option
 from lichessbot.cli.records.filtered_games import FilteredGames
 from lichessbot.cli.records.one_game import heading, recorded_game
-from lichessbot.cli.records.text import glyphs, plot, table
+from lichessbot.cli.records.text import plot, table
 from lichessbot.errors import EngineError, ExitCode, StateError
 from lichessbot.games.review.analysis import NODES, analyse, review_engine
 from lichessbot.games.review.review import Mistake, Review, review_of
@@ -98,8 +98,7 @@ def _page(record: GameRecord, review: Review) -> Iterator[str]:
     yield from table([("", "", "accuracy", *_plural(_COUNTED)), *_sides(record, review)], numbers=range(2, 6))
     yield ""
     yield "White's winning chances in percent, by ply"
-    _, point, axis = glyphs(sys.stdout)
-    yield from plot(review.wins, 0, 100, point, axis, _GRAPH_HEIGHT)
+    yield from plot(review.wins, 0, 100, _GRAPH_HEIGHT)
     yield ""
     if not review.mistakes:
         yield "no inaccuracy, mistake or blunder"

@@ -1,11 +1,13 @@
 """How facts about games are written in a terminal: tables, graphs, clocks and the numbers of moves."""
 
+import sys
 from collections.abc import Iterator, Sequence
-from typing import Final, TextIO
+from typing import Final
 
 from lichessbot.log import inert
 from lichessbot.storage.game_records import GameRecord
 
+_BAR_WIDTH: Final = 20
 _PLOT_HEIGHT: Final = 8
 _PLOT_WIDTH: Final = 60
 
@@ -22,19 +24,23 @@ def table(rows: Sequence[Sequence[str]], *, numbers: Sequence[int] = ()) -> Iter
         yield "  ".join(cells).rstrip()
 
 
-def glyphs(out: TextIO) -> tuple[str, str, str]:
-    """Return the signs for bars, points and axes that `out` can show."""
+def can_be_shown(signs: str) -> bool:
+    """Return whether standard output has these signs."""
     try:
-        "█•│".encode(out.encoding or "ascii")
+        signs.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
-        return "#", "*", "|"
-    return "█", "•", "│"
+        return False
+    return True
 
 
-def plot(
-    values: Sequence[float], low: float, high: float, point: str, axis: str, lines: int = _PLOT_HEIGHT
-) -> Iterator[str]:
+def bar(share: float) -> str:
+    """Return a bar whose length is this share of the longest."""
+    return ("█" if can_be_shown("█") else "#") * round(_BAR_WIDTH * share)
+
+
+def plot(values: Sequence[float], low: float, high: float, lines: int = _PLOT_HEIGHT) -> Iterator[str]:
     """Yield the lines of a graph of the values, with labels from `low` to `high` at the left."""
+    point, axis = "•│" if can_be_shown("•│") else "*|"
     width = min(_PLOT_WIDTH, len(values))
     columns = [values[(column + 1) * len(values) // width - 1] for column in range(width)]
     heights = [round((lines - 1) * (value - low) / (high - low)) for value in columns]
