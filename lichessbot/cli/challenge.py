@@ -49,7 +49,6 @@ from lichessbot.lichess.enums import (
 )
 from lichessbot.lichess.models import Challenge
 from lichessbot.storage.state_reader import StateReader
-from lichessbot.timeouts import Timeouts
 
 _OPEN: Final = ("created", "offline")
 _VARIANTS: Final = [variant.value for variant in PROPOSABLE_VARIANTS]
@@ -124,7 +123,7 @@ def challenge_command(
     _refuse_blocked(opponent, settings.loaded)
     refuse_unplayable("--variant", variant, settings.config, timeouts)
     terms = Terms(Variant(variant), days or clock, rated, None if color is None else Colour(color))
-    played = Series(opponent, terms, games, access_to(settings.loaded, timeouts), timeouts, sys.stdout).run()
+    played = Series(opponent, terms, games, access_to(settings.loaded, timeouts), sys.stdout).run()
     return ExitCode.OK if played else ExitCode.FAILED
 
 
@@ -144,16 +143,14 @@ def _refuse_blocked(opponent: str, loaded: LoadedConfig) -> None:
 class Series:
     """Games against one player, one after the other. Without a colour we play White first, then alternate."""
 
-    def __init__(
-        self, opponent: str, terms: Terms, games: int, access: Access, timeouts: Timeouts, out: IO[str]
-    ) -> None:
+    def __init__(self, opponent: str, terms: Terms, games: int, access: Access, out: IO[str]) -> None:
         self._opponent = opponent
         self._terms = terms
         self._games = games
         self._url = access.url
-        self._timeouts = timeouts
+        self._timeouts = access.timeouts
         self._out = out
-        self._api = LichessClient(access, timeouts.request_answer)
+        self._api = LichessClient(access, access.timeouts.request_answer)
         self._pending: str | None = None
 
     def run(self) -> bool:

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from queue import SimpleQueue
@@ -13,13 +14,13 @@ import click
 
 from engine.facade import Limits, describe_build
 from lichessbot.challenges.player_lists import ListFile, ListUnusable
-from lichessbot.cli.options import config_option, explained, load
+from lichessbot.cli.options import access_to, config_option, explained, load
 from lichessbot.config import Config, LoadedConfig
 from lichessbot.config.matchmaking import RematchWith
 from lichessbot.errors import ApiError, ExitCode
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.answers import Account
-from lichessbot.lichess.client import Access, LichessClient
+from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.enums import Mode, Scope, Variant
 from lichessbot.lichess.rate_limiter import RateLimiter
 from lichessbot.log import counted, silenced
@@ -72,6 +73,7 @@ class Check:
         self._loaded = loaded
         self._tells_notifier = tells_notifier
         self._timeouts = timeouts
+        self._access = access_to(loaded, timeouts)
         self._out = out
         self._strict = strict
         self._notes = 0
@@ -85,7 +87,7 @@ class Check:
             self._say("note", warning)
         self._say("ok", "the configuration is valid")
         self._check_state()
-        self._check_account(self._loaded.config.url)
+        self._check_account()
         self._check_engines()
         self._check_sources()
         self._check_lists()
@@ -124,9 +126,8 @@ class Check:
         else:
             self._say("note", f"{what} cannot be kept in {folder}: {place} is not a writable folder")
 
-    def _check_account(self, url: str) -> None:
-        access = Access(url, self._loaded.token, self._timeouts, proxy=self._loaded.config.proxy)
-        api = LichessClient(access, self._timeouts.request_answer)
+    def _check_account(self) -> None:
+        url, api = self._access.url, LichessClient(self._access, self._timeouts.request_answer)
         try:
             info = api.token_info()
             if info is None:
@@ -185,9 +186,8 @@ class Check:
 
         A server that is down must not keep anybody from an upgrade or from going back to the version before.
         """
-        config = self._loaded.config
-        access = Access(config.url, self._loaded.token, self._timeouts, self._user_name, config.proxy)
-        for trial in check_sources(engines_of(config), Hosts(access, RateLimiter(self._timeouts))):
+        access = replace(self._access, user_name=self._user_name)
+        for trial in check_sources(engines_of(self._loaded.config), Hosts(access, RateLimiter(self._timeouts))):
             if trial.works or trial.may_pass:
                 self._say("ok" if trial.works else "note", trial.text)
             else:

@@ -19,7 +19,7 @@ from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.client import LichessClient
 from lichessbot.lichess.enums import Variant, parse_arena_id, parse_team_id
 from lichessbot.log import inert
-from lichessbot.storage.database import Database, Statement, in_use
+from lichessbot.storage.database import Database, in_use
 from lichessbot.storage.tables import Table, deleted, replaced
 
 _TABLE: Final = Table.TOURNAMENTS
@@ -110,7 +110,8 @@ def tournament_command(
         api.close()
     if not in_use(loaded.state_dir):
         row = {"id": tournament_id, "team": team, "password": password}
-        _write(loaded.state_dir, deleted(_TABLE, id=tournament_id) if leave else replaced(_TABLE, **row))
+        with closing(Database(loaded.state_dir)) as file:
+            file.write([deleted(_TABLE, id=tournament_id) if leave else replaced(_TABLE, **row)])
         click.echo(inert(f"{done}; no daemon uses {loaded.state_dir}: the next `lichessbot run` will know"))
         return ExitCode.OK
     command = ControlCommand.LEAVE_TOURNAMENT if leave else ControlCommand.JOIN_TOURNAMENT
@@ -119,12 +120,6 @@ def tournament_command(
     risk = "play there again" if leave else "not play there"
     click.echo(inert(f"{done}; {answer.text}" if answer.ok else f"{done}, but the daemon may {risk}: {answer.text}"))
     return ExitCode.OK if answer.ok else ExitCode.FAILED
-
-
-def _write(state_dir: Path, statement: Statement) -> None:
-    """Change the records, which no daemon uses. Raises StateError."""
-    with closing(Database(state_dir)) as file:
-        file.write([statement])
 
 
 def _when(info: ArenaInfo) -> str:

@@ -61,7 +61,7 @@ def told(
     lichess.answer(WITHDRAWAL, withdrawal or Reply())
     access, out = Access(lichess.url, SecretStr("lip_secret"), TIMEOUTS), io.StringIO()
     terms = Terms(Variant.STANDARD, ExactClock(180, 2), rated=False)
-    assert Series("rival", terms, games, access, TIMEOUTS, out).run() is is_played
+    assert Series("rival", terms, games, access, out).run() is is_played
     return out.getvalue()
 
 

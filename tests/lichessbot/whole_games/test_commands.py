@@ -1,22 +1,18 @@
 """The commands `check` and `upgrade` against the embedded Lichess."""
 
-import io
 import subprocess
 
 import pytest
 from click.testing import CliRunner
-from pydantic import SecretStr
 
 from engine.facade import describe_build
 from lichessbot.cli.main import cli
-from lichessbot.cli.upgrade import upgrade as upgrade_account
 from lichessbot.errors import ExitCode, Unreachable
 from lichessbot.lichess.answers import Account
-from lichessbot.lichess.client import Access, LichessClient
+from lichessbot.lichess.client import LichessClient
 from lichessbot.rehearsal.rules.accounts import BOT_SCOPES
 from lichessbot.rehearsal.rules.enums import Scope
 from lichessbot.rehearsal.rules.teams import Team
-from lichessbot.timeouts import Timeouts
 from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena
 
 
@@ -104,17 +100,17 @@ def test_upgrade_reports_a_refusal(arena: Arena) -> None:
     assert "You already have games played" in done.stdout
 
 
-def test_an_upgrade_whose_answer_is_lost_is_not_called_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_upgrade_whose_answer_is_lost_is_not_called_undone(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     def lose(api: LichessClient) -> None:
         raise Unreachable("the connection was reset")
 
     monkeypatch.setattr(LichessClient, "account", lambda api: Account(id="hal", username="Hal"))
     monkeypatch.setattr(LichessClient, "upgrade_to_bot", lose)
-    out = io.StringIO()
-    access = Access("http://127.0.0.1:9", SecretStr("token"), Timeouts())
-    assert not upgrade_account(access, Timeouts(), None, out)
-    assert "Whether Hal was upgraded is unknown: http://127.0.0.1:9: the connection was reset\n" in out.getvalue()
-    assert "Nothing was changed" not in out.getvalue()
+    runner = CliRunner(env=arena.environment(), catch_exceptions=False)
+    done = runner.invoke(cli, arena.words("upgrade", "--yes"), standalone_mode=False)
+    assert done.return_value == ExitCode.FAILED
+    assert f"Whether Hal was upgraded is unknown: {arena.site.url}: the connection was reset\n" in done.output
+    assert "Nothing was changed" not in done.output
 
 
 def test_a_team_is_joined(arena: Arena) -> None:
