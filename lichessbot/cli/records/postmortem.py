@@ -7,7 +7,8 @@ longer than in the game. Sends no request and changes nothing.
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -30,7 +31,7 @@ from lichessbot.storage.statistics import falls
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.machine import Machine
 from lichessbot.uci.profiles import GameFacts, fitted_engine_config, pieces_given
-from lichessbot.uci.search import SearchInfo, centipawns
+from lichessbot.uci.search import centipawns
 from lichessbot.uci.simple_engine import SimpleEngine
 from lichessbot.uci.strength import at_level
 
@@ -148,28 +149,37 @@ def _verdict(record: GameRecord, moves: Sequence[MoveRecord], turns: Sequence[_T
 
 def _examine(record: GameRecord, turns: Sequence[_Turn], config: Config, seconds: float) -> int:
     """Write what is known of each turn, with a deeper look that takes so many seconds in all."""
-    kind = OpponentKind.BOT if record.opponent_title == BOT_TITLE else OpponentKind.HUMAN
-    colour, in_tournament = Colour(record.colour), bool(record.tournament_id)
-    facts = GameFacts(record.speed, record.variant, kind, record.opponent_rating, record.rated, in_tournament, colour)
-    clock = None if record.base_s is None else ExactClock(record.base_s, record.increment_s or 0)
-    given = pieces_given(record.initial_fen, colour)
-    facts = replace(facts, clock=clock, pieces_given=given, opponent_name=record.opponent_id)
-    look = _Look(record.id, facts, config)
-    code = ExitCode.OK
-    try:
-        for number, turn in enumerate(turns):
-            name = "turning point" if number == 0 else "also"
-            sys.stdout.write(f"{name}: {turn}, {score_text(turn.before_cp)} before, ")
-            sys.stdout.write(f"{score_text(turn.after_cp)} at our next move\n  {_origin(turn.move)}\n")
-            sys.stdout.flush()
-            if seconds > 0:
-                sys.stdout.write(f"  {look.at(turn, seconds / len(turns) / 2)}\n")
-    except EngineError as error:
-        sys.stderr.write(f"the engine gives no answer: {inert(str(error))}\n")
-        code = ExitCode.FAILED
-    finally:
-        look.close()
-    return code
+    full = at_level(fitted_engine_config(_game_facts(record), config, Machine.detect()), None)
+    with closing(SimpleEngine(record.id, full, Timeouts())) as engine:
+        try:
+            for number, turn in enumerate(turns):
+                name = "turning point" if number == 0 else "also"
+                sys.stdout.write(f"{name}: {turn}, {score_text(turn.before_cp)} before, ")
+                sys.stdout.write(f"{score_text(turn.after_cp)} at our next move\n  {_origin(turn.move)}\n")
+                sys.stdout.flush()
+                if seconds > 0:
+                    sys.stdout.write(f"  {_deeper_look(engine, turn, seconds / len(turns) / 2)}\n")
+        except EngineError as error:
+            sys.stderr.write(f"the engine gives no answer: {inert(str(error))}\n")
+            return ExitCode.FAILED
+    return ExitCode.OK
+
+
+def _game_facts(record: GameRecord) -> GameFacts:
+    """Return what decides which engine plays such a game."""
+    colour = Colour(record.colour)
+    return GameFacts(
+        speed=record.speed,
+        variant=record.variant,
+        opponent=OpponentKind.BOT if record.opponent_title == BOT_TITLE else OpponentKind.HUMAN,
+        rating=record.opponent_rating,
+        rated=record.rated,
+        tournament=bool(record.tournament_id),
+        colour=colour,
+        clock=None if record.base_s is None else ExactClock(record.base_s, record.increment_s or 0),
+        pieces_given=pieces_given(record.initial_fen, colour),
+        opponent_name=record.opponent_id,
+    )
 
 
 def _origin(move: MoveRecord) -> str:
@@ -185,37 +195,25 @@ def _origin(move: MoveRecord) -> str:
             return f"from {source or 'another process'}{took}, not from the engine{clock}"
 
 
-class _Look:
-    """A deeper look at positions of one game, with the engine that plays such games."""
-
-    def __init__(self, game_id: str, facts: GameFacts, config: Config) -> None:
-        full = at_level(fitted_engine_config(facts, config, Machine.detect()), None)
-        self._engine = SimpleEngine(game_id, full, Timeouts())
-
-    def close(self) -> None:
-        self._engine.close()
-
-    def at(self, turn: _Turn, seconds: float) -> str:
-        """Return what the engine says before and after the move, with so many seconds each. Raises EngineError."""
-        best = self._search(turn.board, seconds)
-        best_cp = centipawns(best.score)
-        after = turn.board.after(turn.move.move)
-        theirs_cp = centipawns(self._search(after, seconds).score)  # the game went on, so there is a move to search
-        if best_cp is None or theirs_cp is None:
-            raise EngineError("it reports no evaluation")
-        played_cp = -theirs_cp
-        where = f"a deeper look (depth {best.depth})"
-        if best.move == turn.move.move or best_cp - played_cp < _BETTER_CP:
-            state = "already lost" if played_cp <= _LOST_CP else "no mistake"
-            return f"{where}: nothing better than {score_text(played_cp)}: {state}"
-        try:
-            better = turn.board.san(best.move)
-        except InvalidMove as error:
-            raise EngineError(f"its best move {error}") from error
-        return f"{where}: better was {better} ({score_text(best_cp)}); the move played is {score_text(played_cp)}"
-
-    def _search(self, board: Board, seconds: float) -> SearchInfo:
-        return self._engine.search(board, Limits(move_time_ms=max(1, round(seconds * 1000))), seconds)
+def _deeper_look(engine: SimpleEngine, turn: _Turn, seconds: float) -> str:
+    """Return what the engine says before and after the move, with so many seconds each. Raises EngineError."""
+    limits = Limits(move_time_ms=max(1, round(seconds * 1000)))
+    best = engine.search(turn.board, limits, seconds)
+    # The game went on, so there is a move to search.
+    theirs = engine.search(turn.board.after(turn.move.move), limits, seconds)
+    best_cp, theirs_cp = centipawns(best.score), centipawns(theirs.score)
+    if best_cp is None or theirs_cp is None:
+        raise EngineError("it reports no evaluation")
+    played_cp = -theirs_cp
+    where = f"a deeper look (depth {best.depth})"
+    if best.move == turn.move.move or best_cp - played_cp < _BETTER_CP:
+        state = "already lost" if played_cp <= _LOST_CP else "no mistake"
+        return f"{where}: nothing better than {score_text(played_cp)}: {state}"
+    try:
+        better = turn.board.san(best.move)
+    except InvalidMove as error:
+        raise EngineError(f"its best move {error}") from error
+    return f"{where}: better was {better} ({score_text(best_cp)}); the move played is {score_text(played_cp)}"
 
 
 def _curve(scores: Sequence[int]) -> str:
