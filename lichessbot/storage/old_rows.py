@@ -23,18 +23,14 @@ _TIMES: Final = {
     "declines": "declined_at",
 }
 _PROVEN: Final = " UNION ALL ".join(f"SELECT max({column}) AS at FROM {table}" for table, column in _TIMES.items())
+_OF_GAMES: Final = ("moves", "chat", "reviews", "reviewed_positions")
 
 
 def _without_games(condition: str, *values: object) -> Sequence[Statement]:
     """Return the statements that delete games that are over, with all that belongs to them."""
-    of_games = f"WHERE game_id IN (SELECT id FROM games WHERE {condition})"
-    return (
-        (f"DELETE FROM moves {of_games}", [values]),
-        (f"DELETE FROM chat {of_games}", [values]),
-        (f"DELETE FROM reviews {of_games}", [values]),
-        (f"DELETE FROM reviewed_positions {of_games}", [values]),
-        (f"DELETE FROM games WHERE {condition}", [values]),
-    )
+    of_games = f"game_id IN (SELECT id FROM games WHERE {condition})"
+    parts = [(f"DELETE FROM {table} WHERE {of_games}", [values]) for table in _OF_GAMES]
+    return (*parts, (f"DELETE FROM games WHERE {condition}", [values]))
 
 
 def _oldest(table: str, time_column: str) -> str:
