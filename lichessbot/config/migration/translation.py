@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
@@ -223,12 +223,12 @@ def is_active(value: Any) -> bool:
     return bool(value) and value != "none"
 
 
-def _leaves(values: Mapping[str, Any], path: KeyPath) -> list[tuple[KeyPath, Any]]:
-    found: list[tuple[KeyPath, Any]] = []
+def _leaves(values: Mapping[str, Any], path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
     for name, value in values.items():
-        inner = _leaves(value, (*path, name)) if isinstance(value, dict) else [((*path, name), value)]
-        found += inner
-    return found
+        if isinstance(value, dict):
+            yield from _leaves(value, (*path, name))
+        else:
+            yield (*path, name), value
 
 
 def without_unknown_words(text: str) -> str:
@@ -242,13 +242,12 @@ def number_of(option: Any) -> Any:
     return int(option) if isinstance(option, str) and re.fullmatch(r"\s*[0-9]{1,20}\s*", option) else option
 
 
-def _change(section: Any, path: list[str], folder: Path) -> None:
+def _change(values: Any, path: list[str], folder: Path) -> None:
+    """Change the relative paths of the key at `path`, if it is set, to those from `folder`."""
     *sections, name = path
-    for key in sections:
-        section = section.get(key) if isinstance(section, dict) else None
-    if isinstance(section, dict) and (value := section.get(name)):
-        many = isinstance(value, list)
-        section[name] = [_below(folder, it) for it in value] if many else _below(folder, value)
+    section = section_at(values, *sections)
+    if value := section.get(name):
+        section[name] = [_below(folder, it) for it in value] if isinstance(value, list) else _below(folder, value)
 
 
 def _below(folder: Path, name: Any) -> Any:

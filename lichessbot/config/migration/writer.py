@@ -19,8 +19,7 @@ _HEAD: Final = (
 
 def write(found: Translation, old: str) -> str:
     """Return the text of the file; `old` is the name of the file that was translated."""
-    head = [f"# {line}" for line in _HEAD.format(old=old, program=found.program).splitlines()]
-    lines = head
+    lines = [f"# {line}" for line in _HEAD.format(old=old, program=found.program).splitlines()]
     for line in (*_section(found, found.values, ()), *_left_out(found, old)):
         if line or not (lines[-1] == "" or lines[-1].endswith(":")):
             lines.append(line)
@@ -37,7 +36,8 @@ def _section(
         here, value = (*path, name), values[name]
         explanation = explanations().get(dotted(here), ())
         if explanation != last:  # else it stands above the key before, or above the section
-            yield from (["", *(f"{indent}# {line}".rstrip() for line in explanation)])
+            yield ""
+            yield from (f"{indent}# {line}".rstrip() for line in explanation)
         last = explanation
         if isinstance(value, dict) and value and any(key.startswith(f"{dotted(here)}.") for key in order):
             yield from ([] if explanation else [""])
