@@ -178,14 +178,13 @@ class Redactor:
 
     def config(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return the values of a section with pseudonyms in its lists of players."""
-        return {key: self._shown(key, value) for key, value in values.items()}
-
-    def _shown(self, key: str, value: Any) -> Any:
-        if isinstance(value, dict):
-            return self.config(value)
-        if key in _PLAYERS_KEYS and value:
-            return [self._pseudonyms.get(name, name) for name in value]
-        return value
+        shown = dict(values)
+        for key, value in values.items():
+            if isinstance(value, dict):
+                shown[key] = self.config(value)
+            elif key in _PLAYERS_KEYS and value:
+                shown[key] = [self._pseudonyms.get(name, name) for name in value]
+        return shown
 
 
 def _listed(config: Config) -> Iterator[str]:
@@ -201,8 +200,7 @@ def _versions() -> Iterator[str]:
     yield f"engine: {describe_build()}\n"
     yield f"Python {platform.python_version()} ({platform.python_implementation()})\n"
     yield f"system: {platform.system()} {platform.release()} {platform.machine()}, {' '.join(platform.libc_ver())}\n"
-    machine = Machine.detect()
-    yield f"machine: {machine}\n"
+    yield f"machine: {Machine.detect()}\n"
     yield f"service manager: {'yes' if os.environ.get('INVOCATION_ID') else 'no'}\n"
     for package in _PACKAGES:
         try:
@@ -211,7 +209,7 @@ def _versions() -> Iterator[str]:
             yield f"{package} is not installed\n"
 
 
-def _config(loaded: LoadedConfig | None, problems: Sequence[str], redact: "Redactor") -> str:
+def _config(loaded: LoadedConfig | None, problems: Sequence[str], redact: Redactor) -> str:
     text = "".join(f"# problem: {problem}\n" for problem in problems)
     if loaded is None:
         return f"{text}# The configuration cannot be loaded, and is left out: it may hold secrets.\n"

@@ -174,10 +174,6 @@ class _Present:
             is_blocked=self._records.is_blocked(name),
         )
 
-    def our_rating(self, inquiry: Inquiry) -> int | None:
-        """Return our rating in such games, as Lichess sent it last."""
-        return self._records.our_rating(inquiry.variant, inquiry.speed)
-
     def _slot_holders(self) -> Iterator[SlotHolder]:
         """Yield the opponents in games now; none if the daemon does not run, as its records are then out of date."""
         for game, challenge in self._records.running_games() if self.in_use else ():
@@ -271,8 +267,9 @@ def _explain_inquiry(loaded: LoadedConfig, inquiry: Inquiry) -> None:
     with silenced():
         asks = inquiry.variant != Variant.STANDARD  # which every engine plays, or the daemon would not run
         playable, faults = playable_now(loaded.config, _TIMEOUTS) if asks else (tuple(Variant), [])
-    present = _Present(_records(loaded.state_dir), loaded.config, playable)
-    snapshot, our_rating = present.snapshot(), present.our_rating(inquiry)
+    records = _records(loaded.state_dir)
+    present = _Present(records, loaded.config, playable)
+    snapshot, our_rating = present.snapshot(), records.our_rating(inquiry.variant, inquiry.speed)
     _write(f"challenge: {inquiry}")
     _write(f"now: {_state(snapshot, runs=present.in_use)}")
     for fault in faults:
