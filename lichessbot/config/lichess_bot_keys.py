@@ -165,9 +165,10 @@ def _is_absent(values: Mapping[str, object], place: str) -> bool:
     *names, key = place.split(".")
     section = section_at(values, *names)
     switch = _SWITCHES.get(".".join(names))
-    has_effect = switch is None or section.get(switch) is True
-    is_given = section.get(key) not in _NO_VALUE or (key in section and section[key] is MEANT_BY_ABSENCE[place] is None)
-    return has_effect and not is_given
+    if switch is not None and section.get(switch) is not True:
+        return False
+    is_empty_on_purpose = key in section and section[key] is None and MEANT_BY_ABSENCE[place] is None
+    return section.get(key) in _NO_VALUE and not is_empty_on_purpose
 
 
 def command_of(engine: Mapping[str, Any], folder: str) -> list[str]:

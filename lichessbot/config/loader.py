@@ -440,7 +440,5 @@ def _nearest_number(details: ErrorDetails) -> float | None:
     """
     limits, value = details.get("ctx", {}), details["input"]
     is_fraction = details["type"] in ("int_type", "value_error") and isinstance(value, float) and not math.isnan(value)
-    if not is_fraction:
-        nearest: float | None = limits.get("ge", limits.get("le"))
-        return nearest
-    return round(value) if math.isfinite(value) else sys.maxsize if value > 0 else -sys.maxsize
+    nearest: float | None = limits.get("ge", limits.get("le"))
+    return round(max(-sys.maxsize, min(value, sys.maxsize))) if is_fraction else nearest

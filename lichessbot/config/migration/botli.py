@@ -164,21 +164,22 @@ def _challenges(found: Translation) -> None:
     if found.move("challenge.max_takebacks", "max_takebacks_accepted"):
         found.set("takebacks_from_bots", False, remark="BotLi grants takebacks to humans only")
     is_older = split_rules(found)
-    rules = {kind: _rules(found, kind, zero_is_a_limit=is_older) for kind in ("human", "bot")}
+    human, bot = (_rules(found, kind, zero_is_a_limit=is_older) for kind in ("human", "bot"))
     found.move("challenge.bot.bullet_with_increment_only", "challenge.bullet_requires_increment")
     if found.peek("challenge.human.bullet_with_increment_only") is False:
         found.take("challenge.human.bullet_with_increment_only")  # ours does not apply to humans by itself
     else:
         found.move("challenge.human.bullet_with_increment_only", "challenge.human.bullet_requires_increment")
-    for kind, given in rules.items():
-        if given is None:
-            found.set(*{"human": ("challenge.only_bot", True), "bot": ("challenge.accept_bot", False)}[kind],
-                      remark=f"BotLi accepts no challenge of a {kind}")  # fmt: skip
-    if rules == {"human": None, "bot": None}:
+    is_for_one_kind = human is None or bot is None
+    if human is None:
+        found.set("challenge.only_bot", True, remark="BotLi accepts no challenge of a human")
+    if bot is None:
+        found.set("challenge.accept_bot", False, remark="BotLi accepts no challenge of a bot")
+    if human is None and bot is None:
         found.accept_no_challenge("BotLi accepts no challenge")
-    human, bot = (rules[kind] or {} for kind in ("human", "bot"))
+    human, bot = human or {}, bot or {}
     for key in dict.fromkeys((*human, *bot)):
-        if rules["human"] is None or rules["bot"] is None or human.get(key) == bot.get(key):
+        if is_for_one_kind or human.get(key) == bot.get(key):
             kind = "bot" if key in bot else "human"
             found.set(f"challenge.{key}", value := {**human, **bot}[key], old=_origin(kind, key, value))
         else:
