@@ -47,7 +47,9 @@ def ask(
             return read_answer(read_line(connection, _MOST_BYTES, deadline))
         except TimeoutError as error:
             raise NoAnswer(f"the daemon did not answer within {patience_s:g} s") from error
-        except (OSError, UnreadableLine) as error:
+        except UnreadableLine as error:
+            raise NoAnswer(f"the answer of the daemon cannot be read: {error}") from error
+        except OSError as error:
             raise NoAnswer(f"the daemon did not answer: {error}") from error
 
 

@@ -135,7 +135,8 @@ def read_answer(line: bytes) -> ControlAnswer:
         answer: ControlAnswer = adapter_of(ControlAnswer).validate_python(message)
         return answer
     except ValidationError as error:
-        raise UnreadableLine(f"the daemon runs an incompatible version: {error.error_count()} fields differ") from error
+        differ = f"{error.error_count()} fields differ"
+        raise UnreadableLine(f"it is of an incompatible version ({differ}): restart the daemon") from error
 
 
 def _object(line: bytes) -> dict[str, object]:
