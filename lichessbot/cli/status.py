@@ -20,6 +20,7 @@ from engine.facade import Board, InvalidFen, InvalidMove, InvalidVariant
 from engine.terminal.board_view import BoardView, Theme, draw
 from lichessbot.cli.control import ask_daemon
 from lichessbot.cli.options import config_option
+from lichessbot.cli.records.text import move_number
 from lichessbot.control.commands import ControlAnswer, ControlCommand, in_json
 from lichessbot.control.status import (
     EngineStatus,
@@ -264,9 +265,9 @@ def _last_moves(game: RunningGame, board: Board | None) -> str:
     """Return the last move by number and SAN, and what our last move was chosen by."""
     parts = []
     if board is not None and game.moves:
-        before = _start(game).after(*game.moves[:-1])
-        dots = "." if before.turn == "white" else "..."
-        parts.append(f"{before.fullmove_number}{dots} {before.san(game.moves[-1])}")
+        *earlier, last = game.moves
+        number = move_number(len(game.moves), game.initial_fen)
+        parts.append(f"{number} {_start(game).after(*earlier).san(last)}")
     if game.evaluation is not None:
         parts.append(_evaluation(game.evaluation))
     return "  ".join(parts)
