@@ -24,7 +24,7 @@ _PLACEHOLDER: Final = re.compile(
 )  # fmt: skip
 # A user name and password in an address, which need no scheme; the password may contain / and @.
 _USER: Final = re.compile(r"(?<=://)[^\s/]*@|(?<![^\s/:@'\"])[^\s/:@'\"]+:(?!//)\S*@")
-# What is searched for them. Both patterns match from the start of a word: from each letter, a long one takes hours.
+# The words in which they are searched. A search that began at each letter of a long word would take hours.
 _BEFORE_AT: Final = re.compile(r"(?<!\S)\S*@")
 # The query of an address, which may contain a key.
 _QUERY: Final = re.compile(r"""(?<=\?)[^\s?'"]*=[^\s'"]*""")
@@ -38,11 +38,6 @@ def read_token(path: Path) -> str:
     """Return the first line of a file. Raises OSError or ValueError."""
     with path.open(encoding="utf-8") as file:
         return file.read(_LONGEST_FILE).partition("\n")[0].strip()
-
-
-def looks_like_token(text: str) -> bool:
-    """Return whether the text starts like a Lichess token."""
-    return text.startswith("lip_")
 
 
 def without_password(text: str) -> str:
@@ -100,7 +95,7 @@ def password_problem(path: Path, password: str) -> str | None:
 
 def file_problem(path: Path, error: Exception) -> str:
     """Return why a file with a token or password cannot be read; perhaps its name is the token itself."""
-    if isinstance(error, FileNotFoundError) and looks_like_token(path.name):
+    if isinstance(error, FileNotFoundError) and path.name.startswith("lip_"):  # as Lichess's tokens do
         return "expected the name of a file, found what looks like the token itself"
     if isinstance(error, UnicodeDecodeError):
         return f"{path} is not UTF-8 text"

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 from math import isfinite
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -187,10 +186,6 @@ def option_key(name: object) -> str | None:
     return key
 
 
-def _absolute(path: Path | None) -> Path | None:
-    return None if path is None else path.absolute()
-
-
 class EngineKeys(Section):
     """The keys that both `engine` and a profile can set; None means no limit.
 
@@ -199,7 +194,7 @@ class EngineKeys(Section):
     """
 
     command: Command | None = None
-    working_dir: Annotated[Folder, AfterValidator(_absolute)] = None
+    working_dir: Annotated[Folder, AfterValidator(lambda path: path and path.absolute())] = None
     silence_stderr: Flag = False
     debug: Flag = False
     uci_options: dict[str, Annotated[Any, AfterValidator(_option_value)]] = Field(default_factory=dict)

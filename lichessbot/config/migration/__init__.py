@@ -5,7 +5,7 @@ its counterpart, or stands in the list of those left out, with the reason.
 """
 
 from lichessbot.config.migration.translate import translate, translate_file
-from lichessbot.config.migration.translation import LeftOut, Translation
+from lichessbot.config.migration.translation import Translation
 from lichessbot.config.migration.writer import write
 
-__all__ = ["LeftOut", "Translation", "translate", "translate_file", "write"]
+__all__ = ["Translation", "translate", "translate_file", "write"]
