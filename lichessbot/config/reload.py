@@ -53,14 +53,6 @@ class Change:
         return _EFFECTS[self.section]
 
 
-@dataclass(frozen=True, slots=True)
-class Reloaded:
-    """What to report of a reload."""
-
-    changes: Sequence[Change]
-    warnings: Sequence[str]
-
-
 class Settings:
     """The configuration in use, and how to reload it."""
 
@@ -72,23 +64,24 @@ class Settings:
         self.config: Config = self.loaded.config
         self.location: Callable[[str], str] = self.loaded.location
         """Return `file:line: key` for a dotted key of the file as it was read last."""
+        self._warnings = self.loaded.warnings
         self._is_refused = False
 
     def reload_and_log(self, log: EventLog) -> Config:
         """Read the file again, log the result, and return the configuration in use from now on."""
         try:
-            reloaded = self.reload()
+            changes = self.reload()
         except ConfigError as error:
             self._is_refused = True
             for problem in error.problems:
                 log.warning("reload.refused", problem=problem)
             return self.config
         self._is_refused = False
-        log.info("reload", changes=len(reloaded.changes))
-        for change in reloaded.changes:
+        log.info("reload", changes=len(changes))
+        for change in changes:
             old, new = (_shown(change.key, value) for value in (change.old, change.new))
             log.info("reload.key", key=change.key, old=old, new=new, effect=change.effect)
-        for warning in reloaded.warnings:
+        for warning in self._warnings:
             log.warning("config", note=warning)
         return self.config
 
@@ -104,19 +97,19 @@ class Settings:
             log.warning("reload.engines_refused", kept=kept, problem=problem)
         self.config = with_engines_of(self.config, config)
 
-    def reload(self) -> Reloaded:
-        """Read the file again. Raises ConfigError, and then changes nothing."""
+    def reload(self) -> Sequence[Change]:
+        """Read the file again; return what is new. Raises ConfigError, and then changes nothing."""
         if self._path is not None and self._path.is_fifo():
             # That of `--config <(decrypt config.yml)` is empty by now, and another one may have no writer for ever.
             raise ConfigError([f"{self._path}: expected a file, found a pipe, which can be read only at the start"])
         loaded = load_config(self._path, self._environment)
-        self.location = loaded.location
+        self.location, self._warnings = loaded.location, loaded.warnings
         changes = _changes(self.config, loaded.config)
         if loaded.token != self.loaded.token:
             changes.append(Change("token", HIDDEN, HIDDEN))
         for_later = {change.section for change in changes if change.effect is Effect.RESTART}
         self.config = loaded.config.model_copy(update={key: getattr(self.config, key) for key in for_later})
-        return Reloaded(changes, loaded.warnings)
+        return changes
 
 
 def _shown(key: str, value: object) -> str:

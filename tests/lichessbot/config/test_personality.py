@@ -124,6 +124,6 @@ def test_a_reload_reads_the_personality_again(tmp_path: Path) -> None:
     file = write(tmp_path, "personality: people/mine.yml\n")
     settings = Settings(file, TOKEN)
     write(tmp_path, "personality: people/mine.yml\n", MINE.replace("Hi,", "Hello,"))
-    (change,) = settings.reload().changes
+    (change,) = settings.reload()
     assert (change.key, change.new, change.effect) == ("greeting.hello", "Hello, {name} here.", Effect.NEW_GAMES)
     assert settings.config.greeting.hello == "Hello, {name} here."
