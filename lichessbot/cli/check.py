@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Final
@@ -34,7 +33,7 @@ from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import StartupCheck
 from lichessbot.uci.strength import at_level
 
-_THINKS_FOR: Final = timedelta(seconds=1)
+_MOVE_TIME_MS: Final = 1000
 # Challenge rules with sentences of their own; other rules are listed only if they are set.
 _WITH_SENTENCES: Final = (
     "variants", "time_controls", "modes", "min_increment", "max_increment", "min_base", "max_base", "concurrency",
@@ -58,7 +57,7 @@ def check_command(config_file: Path | None, strict: bool) -> int:
 
 
 class Check:
-    """The checks in order, one line each. `passed` is the verdict."""
+    """The checks in order, one line each."""
 
     def __init__(
         self,
@@ -79,7 +78,7 @@ class Check:
         self._notes = 0
         self._user_name: str | None = None
         self._playable: tuple[Variant, ...] = ()
-        self.passed = True
+        self._passed = True
 
     def run(self) -> bool:
         """Make all checks, even after one failed. Return whether the bot would work."""
@@ -99,8 +98,8 @@ class Check:
             self._say("plan", line)
         if self._strict and self._notes:
             self._fail(f"{counted(self._notes, 'note')}, and --strict allows none")
-        self._say("ok" if self.passed else "FAIL", "ready to play" if self.passed else "not ready to play")
-        return self.passed
+        self._say("ok" if self._passed else "FAIL", "ready to play" if self._passed else "not ready to play")
+        return self._passed
 
     def _check_state(self) -> None:
         folder = self._loaded.state_dir
@@ -168,7 +167,7 @@ class Check:
 
     def _check_engines(self) -> None:
         inbox: Inbox = SimpleQueue()
-        limits = Limits(move_time_ms=int(_THINKS_FOR.total_seconds() * 1000))
+        limits = Limits(move_time_ms=_MOVE_TIME_MS)
         test = StartupCheck(self._loaded.config, inbox.put, self._timeouts, limits, self._loaded.location)
         try:
             started_at = time.monotonic()
@@ -231,7 +230,7 @@ class Check:
             self._say("note", f"notify.command does not work: {problem}")
 
     def _fail(self, text: str) -> None:
-        self.passed = False
+        self._passed = False
         self._say("FAIL", text)
 
     def _say(self, verdict: str, text: str) -> None:
