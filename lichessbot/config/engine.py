@@ -53,7 +53,7 @@ _Moves = Annotated[Number, Field(ge=1, le=100)]
 _LOWEST_LEVEL, _HIGHEST_LEVEL = 400, 4000
 LIMIT_STRENGTH, ELO = "UCI_LimitStrength", "UCI_Elo"
 _OPTIONS_OF_STRENGTH = (LIMIT_STRENGTH.lower(), ELO.lower())
-_WHOLE_NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")  # what is written again as it was
+_WHOLE_NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")  # one that is sent as it is written
 
 
 class StyleName(StrEnum):

@@ -78,7 +78,7 @@ GO_COMMANDS: Final = {"nodes": "nodes", "depth": "depth", "movetime": "move_time
 
 
 def instead_of(path: KeyPath, engine: Mapping[str, Any], file: str) -> str | None:
-    """Return what to do instead of the key at `path`, nothing if another key says it.
+    """Return what to do instead of the key at `path`; an empty text if the note of another key says it.
 
     None if it is not a key of lichess-bot alone. `engine`: the values of that section in `file`.
     """

@@ -52,7 +52,7 @@ _PERSONAL = (
     "greeting", "engine.strength", "engine.style", "engine.polyglot", "engine.own_book", "engine.variety",
     "engine.draw_or_resign",
 )  # fmt: skip
-# pydantic's errors for keys of which no text is a value, or only words of a list.
+# pydantic's errors for values that cannot be an empty text: numbers, lists, and words of a fixed set.
 _NEVER_EMPTY_TEXT = ("int_type", "float_type", "tuple_type", "enum", "literal_error")
 # What was expected, by pydantic's type of error.
 _EXPECTED = {
@@ -73,7 +73,7 @@ _EXPECTED = {
     "less_than_equal": "at most {le}",
     "literal_error": "{expected}",
 }
-# What Lichess calls these, in lower case.
+# Other words for some values, in lower case, and Lichess's words for them.
 _SAME_WORDS = {"unrated": "casual", "giveaway": "antichess"}
 BOTLIS_KEYS = {
     "engines", "gaviota", "opening_books", "offer_draw", "resign", "messages", "whitelist", "blacklist",

@@ -106,7 +106,7 @@ class YamlFile:
             if isinstance(value, str) and ("\0" in value or value.encode("utf-8", "replace").decode() != value):
                 raise ValueError(value)        # no path and no argument can hold it
             return value
-        except (yaml.YAMLError, ValueError, LookupError, AttributeError):  # as a tag's reader has it
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError):  # what PyYAML raises depends on the tag
             kind = node.tag.removeprefix(_YAMLS_TAGS)
             why = "" if kind == "str" else f", which YAML cannot read as {kind}: put a text in quotes"
             found = HIDDEN if SECRET_KEYS.fullmatch(dotted(path)) else repr(node.value[:_SHOWN])

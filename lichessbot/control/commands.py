@@ -37,7 +37,7 @@ class ControlCommand(StrEnum):
     LEAVE_TOURNAMENT = "leave-tournament"
 
 
-# What an argument must be, and whether one is; all other commands take none.
+# What the argument of a command must be, in words and as a test; the other commands take none.
 _ARGUMENTS: Final[Mapping[ControlCommand, tuple[str, Callable[[str], object]]]] = {
     ControlCommand.BLOCK: ("the name of a player", _NAME.fullmatch),
     ControlCommand.UNBLOCK: ("the name of a player", _NAME.fullmatch),
@@ -47,7 +47,7 @@ _ARGUMENTS: Final[Mapping[ControlCommand, tuple[str, Callable[[str], object]]]] 
     ControlCommand.LEAVE_TOURNAMENT: ("the id of an arena", _ARENA.fullmatch),
 }
 _NO_ARGUMENT: Final[tuple[str, Callable[[str], object]]] = ("no argument", "".__eq__)
-# What a command takes besides; all other commands take nothing.
+# The options of a command; the other commands take none.
 _OPTIONS: Final[Mapping[ControlCommand, Sequence[str]]] = {ControlCommand.JOIN_TOURNAMENT: ("team", "password")}
 
 

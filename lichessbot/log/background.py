@@ -41,7 +41,7 @@ class BackgroundHandler(logging.Handler):
         except Exception:
             self.handleError(record)
             return
-        # What the writer itself says always finds room: a count of lost lines that is lost would be counted by nobody.
+        # The writer's own lines always find room, or the count of lost lines could be lost, too.
         if self._lines.qsize() < MOST_WAITING or threading.current_thread() is self._writer:
             self._lines.put(line)
         else:

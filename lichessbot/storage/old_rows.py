@@ -39,7 +39,7 @@ def _oldest(table: str, time_column: str) -> str:
     return f"{time_column} <= ({times} LIMIT 1 OFFSET (SELECT count({time_column}) / 20 FROM {table}))"
 
 
-# While there are more challenges, only these are deleted: strangers decide how many there are.
+# Games are deleted only while this holds, else only challenges: strangers decide how many of those there are.
 _FEW_CHALLENGES: Final = "(SELECT count(*) FROM challenges) <= 10 * (SELECT count(*) FROM games)"
 # Deleted again and again until the file is small enough.
 OLDEST: Final = (

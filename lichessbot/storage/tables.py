@@ -1,6 +1,6 @@
 """The tables that other packages own, and the statements that change a row of a table.
 
-The owner names the columns; what they mean only the owner knows.
+The owner names the columns and knows what they mean.
 """
 
 from enum import StrEnum

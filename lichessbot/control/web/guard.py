@@ -130,8 +130,9 @@ class Guard:
                 await answer(Refusal(500, "a bug in the daemon: see its log"))(scope, receive, send_with_headers)
 
     async def _refusal(self, scope: Scope) -> Refusal | None:
-        """Return why a request is refused. A right password waits for its turn like a wrong one, or guessing would be
-        quick for those who do not wait for the answer.
+        """Return why a request is refused; None if it is not.
+
+        A right password waits like a wrong one, or whoever gets no answer at once would know that the guess is wrong.
         """
         method, headers = scope["method"], scope["headers"]
         if all(name.lower() != b"authorization" for name, _ in headers):
