@@ -160,7 +160,9 @@ class Redactor:
             secrets += [it.password.get_secret_value() for it in loaded.config.tournaments if it.password is not None]
             secrets += (loaded.config.notify.command or ())[1:]
         self._replaced = {secret: HIDDEN for secret in secrets if len(secret) > 3}
-        self._replaced |= {home: "~" for home in (environment.get("HOME", ""),) if len(home) > 1}
+        home = environment.get("HOME", "")
+        if len(home) > 1:
+            self._replaced[home] = "~"
         self._pseudonyms = {name: f"player{number}" for number, name in enumerate(sorted(players), 1)}
 
     def text(self, text: str) -> str:
