@@ -195,8 +195,6 @@ def tune(
     paths = _shards(folder)
     work_alone(folder)
     samples, held_out = load(paths, positions)
-    if not len(samples) or not len(held_out):
-        raise record_files.InvalidRecord(f"{folder}: too few games to learn from some and hold out others: play more")
     print(f"{len(samples):,} positions to learn from, {len(held_out):,} held out", flush=True)
     settings = TunerSettings(epochs, step, trust, pull, seed)
     saved = folder / PROGRESS

@@ -50,7 +50,7 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
     chosen = newest_shards(paths, newest)
     for path in chosen:
         words = read_words(path)
-        rules |= rules_in(words)
+        rules.update(map(records.rules_of, last_words(words)))
         if len(rules) > 1:
             raise InvalidRecord(f"{path}: games of {' and '.join(sorted(rules))} together, expected one of them")
         if hindsight > 0:
@@ -70,11 +70,6 @@ def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: in
 def last_words(words: array[int]) -> array[int]:
     """Return the fourth word of each record, which `records.py` reads."""
     return words[WORDS - 1 :: WORDS]
-
-
-def rules_in(words: array[int]) -> set[str]:
-    """Return the variants of these records."""
-    return set(map(records.rules_of, last_words(words)))
 
 
 def newest_shards(paths: Sequence[Path], newest: int) -> list[Path]:

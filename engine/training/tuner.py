@@ -4,6 +4,8 @@ It minimises the squared error between the expected score of an evaluation and t
 with the search score. (chessprogramming wiki: Texel's Tuning, Gradient Descent, Adam)
 """
 
+from __future__ import annotations
+
 import json
 import random
 from array import array
@@ -14,10 +16,9 @@ from math import cos, inf, isnan, pi, sqrt
 from pathlib import Path
 
 from engine.evaluation import weights
-from engine.evaluation.eval_file import STANDARD
 from engine.selfplay import records
-from engine.training.data import last_words, read_words, rules_in
-from engine.training.features import result_of
+from engine.training import data
+from engine.training.features import played
 from engine.training.linear_samples import LinearSamples
 from engine.training.samples import Samples
 from engine.training.statistics import UNITS_CP
@@ -26,7 +27,6 @@ from engine.whole_file import write_whole
 BATCH = 16384
 FIRST_DECAY, SECOND_DECAY = 0.9, 0.999             # Adam's decay of mean gradients and of their squares
 TINY = 1e-10
-SPARE = 1000                       # samples: of few games, more than this percentage may be held out
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class FitProgress:
     best_epoch: int = 0            # 0: those at the start
 
     @classmethod
-    def begin(cls, settings: TunerSettings, unit: float, positions: int) -> "FitProgress":
+    def begin(cls, settings: TunerSettings, unit: float, positions: int) -> FitProgress:
         """Start from the present weights of the hand-written evaluation."""
         start = _present_values()
         return cls.begin_at(start, settings, unit, positions, [settings.pull] * len(start))
@@ -68,13 +68,13 @@ class FitProgress:
     @classmethod
     def begin_at(
         cls, start: list[float], settings: TunerSettings, unit: float, positions: int, pulls: list[float]
-    ) -> "FitProgress":
+    ) -> FitProgress:
         """Start from these values: each weight's midgame value, then its endgame value."""
         zeros = [0.0] * len(start)
         return cls(settings, unit, positions, start, list(start), zeros, list(zeros), pulls)
 
     @classmethod
-    def load(cls, path: Path) -> "FitProgress":
+    def load(cls, path: Path) -> FitProgress:
         """Read a state. Raises InvalidRecord or OSError."""
         try:
             content = json.loads(path.read_text(errors="replace"))
@@ -105,37 +105,30 @@ def _present_values() -> list[float]:
     return [float(part) for pairs in weights.default_values().values() for pair in pairs for part in pair]
 
 
-def load(paths: Sequence[Path], limit: int) -> tuple[Samples, Samples]:
-    """Return the samples to learn from and those held out, at most `limit` from the last shards; no game is in both.
+def load(paths: Sequence[Path], newest: int) -> tuple[Samples, Samples]:
+    """Return the samples to learn from and those held out, of the positions of games that `data.load` returns.
 
-    The engine's weights are zero while this runs. Raises InvalidRecord if a shard is damaged.
+    The engine's weights are zero while this runs. Raises InvalidRecord.
     """
-    available = min(limit, sum(path.stat().st_size for path in paths) // records.RECORD.size)
-    training = Samples(available)
-    held_out = Samples(min(available, available * records.HELD_OUT_PERCENT // 50 + SPARE))
-    taken = 0
+    found = data.load(paths, newest)
+    if found.is_of_variant:
+        raise records.InvalidRecord(
+            "the games are of a variant, expected standard chess; variants are fitted by "
+            "`python -m engine.training.variant_tuner`"
+        )
+    return _samples(found.training), _samples(found.held_out)
+
+
+def _samples(words: array[int]) -> Samples:
+    in_games = played(words)
+    count = len(in_games) // data.WORDS
+    samples = Samples(count)
     try:
-        for path in reversed(paths):
-            words = read_words(path)               # checks the records, which `Samples` does not
-            if rules := rules_in(words) - {STANDARD}:
-                raise records.InvalidRecord(
-                    f"{path}: games of {' and '.join(sorted(rules))}, expected standard chess; variants are fitted by "
-                    "`python -m engine.training.variant_tuner`"
-                )
-            games: dict[int, Samples] = {}
-            for record, last in enumerate(last_words(words)):
-                if taken >= limit:
-                    return training, held_out
-                if result_of(last) == records.Result.UNKNOWN:
-                    continue
-                game = records.game_of(last)
-                if game not in games:
-                    games[game] = held_out if records.is_held_out(path.stem, game) else training
-                games[game].add(words, record)
-                taken += 1
+        for record in range(count):
+            samples.add(in_games, record)
     finally:
-        training.restore()
-    return training, held_out
+        samples.restore()
+    return samples
 
 
 def best_unit(samples: LinearSamples) -> float:

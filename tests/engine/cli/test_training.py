@@ -16,8 +16,9 @@ from engine.cli.main import run
 from engine.evaluation import net_file, weights
 from engine.evaluation.eval_file import shipped_file
 from engine.evaluation.net_file import InvalidNet
+from engine.selfplay.records import rules_of
 from engine.selfplay.selfplay import SelfplayPlan
-from engine.training.data import load, read_words, rules_in
+from engine.training.data import last_words, load, read_words
 from engine.training.export import train_network
 from engine.training.trainer import Training, TrainingSettings
 from tests.engine.nets import random_net
@@ -194,7 +195,7 @@ def test_a_folder_that_cannot_be_written_is_refused_at_once(
 def test_too_few_games_to_hold_out_some_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_shards(Path("shards"), 1, games=1)
     assert run(["tune", "shards", "--epochs", "1"]) == 2
-    assert capsys.readouterr().err == "shards: too few games to learn from some and hold out others: play more\n"
+    assert capsys.readouterr().err == "too few games to train on some and hold out others (1): play more\n"
     assert not Path("tuned.py").exists()
 
 
@@ -300,7 +301,7 @@ def test_on_a_full_disk_the_user_is_told_what_to_do(
 def test_a_variant_is_played_learnt_and_compared(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     play = ("selfplay", "shards", "--games", "100", "--nodes", "20", "--processes", "1")
     assert run((*play, "--variant", "king of the hill")) == 0
-    assert rules_in(read_words(Path("shards/0001-000000.shard"))) == {"kingOfTheHill"}
+    assert set(map(rules_of, last_words(read_words(Path("shards/0001-000000.shard"))))) == {"kingOfTheHill"}
     assert run((*play, "--variant", "atomic", "--seed", "2")) == 2
     assert "games of other rules, expected atomic: choose another folder" in capsys.readouterr().err
     assert run(("records", "shards", "--wdl", "curve.svg")) == 2

@@ -15,9 +15,9 @@ from engine.evaluation import net_file
 from engine.selfplay import records
 from engine.selfplay.games import SearchedMove
 from engine.selfplay.match import Match, play_pair, read_openings
-from engine.selfplay.records import QUIET_CP, RECORD, InvalidRecord, Result
+from engine.selfplay.records import QUIET_CP, RECORD, InvalidRecord, Result, rules_of
 from engine.selfplay.selfplay import SelfplayPlan, is_quiet, make_shard, run, run_until
-from engine.training.data import rules_in
+from engine.training.data import last_words
 from engine.training.features import first_invalid, pack
 from engine.training.statistics import read_statistics
 from tests.engine.nets import random_net
@@ -202,7 +202,7 @@ def test_games_of_a_variant_are_played_to_their_end(variant: str, tmp_path: Path
     assert found.games > 1
     assert found.results[Result.WHITE_WON] + found.results[Result.BLACK_WON] > 0
     assert found.results[Result.UNKNOWN] == 0
-    assert rules_in(pack(content)) == {variant}
+    assert set(map(rules_of, last_words(pack(content)))) == {variant}
 
 
 def test_openings_of_three_check_keep_their_checks(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from array import array
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -192,8 +193,9 @@ def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
 
 def test_games_of_a_variant_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "0001-000001.shard"
-    path.write_bytes(encode(Sample((5, 11) + (12,) * 62, False, True, 0, Result.DRAWN, 0, "threeCheck", (0, 6))))
-    with pytest.raises(InvalidRecord, match="games of threeCheck, expected standard chess"):
+    one = Sample((5, 11) + (12,) * 62, False, True, 0, Result.DRAWN, 0, "threeCheck", (0, 6))
+    path.write_bytes(b"".join(encode(replace(one, game=game)) for game in range(40)))
+    with pytest.raises(InvalidRecord, match="games are of a variant, expected standard chess"):
         load([path], 1000)
 
 
