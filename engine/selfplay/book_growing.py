@@ -20,7 +20,8 @@ from engine.board import BLACK, WHITE
 from engine.book.book_statistics import PlayedGame
 from engine.core.score import MATE
 from engine.facade import Board, Bound, Engine, Limits, SearchReport
-from engine.selfplay.games import Adjudicator, game_result
+from engine.selfplay.games import FixedNodesPlayer
+from engine.selfplay.match import play_game
 from engine.selfplay.records import InvalidRecord, Result, ShardPlan
 from engine.selfplay.worker_pool import Workers, run_parallel
 
@@ -57,6 +58,8 @@ class BookGrower:
     def __init__(self, plan: GrowingPlan) -> None:
         self._plan = plan
         self._engine = Engine(HASH_MB)
+        self._engine.lines = LINES
+        self._player = FixedNodesPlayer("", plan.nodes)
         self._known: dict[str, list[Candidate]] = {}
 
     def play(self, rng: random.Random, book_side: str) -> PlayedGame:
@@ -72,7 +75,9 @@ class BookGrower:
                 move = pick(candidates, OPPONENT_MARGIN_CP, OPPONENT_SCALE_CP, rng)
             board.push(move)
         opening = board.moves
-        return PlayedGame(opening, RESULTS[self._play_out(board)], sides=frozenset({book_side}))
+        self._player.new_game()
+        result = play_game(board, self._player, self._player)
+        return PlayedGame(opening, RESULTS[result], sides=frozenset({book_side}))
 
     def _candidates(self, board: Board) -> list[Candidate]:
         """Return the best moves, best first; they depend on the position and the ply alone."""
@@ -85,27 +90,11 @@ class BookGrower:
                     found[report.depth, report.line] = Candidate(report.pv[0], _centipawns(report))
 
             self._engine.new_game()
-            self._engine.lines = LINES
             self._engine.set_position(Board(fen))
             nodes = self._plan.opening_nodes << max(0, LONGER_PLIES - len(board.moves))
             self._engine.go(Limits(nodes=nodes), note)
             self._known[fen] = deepest(found)
         return self._known[fen]
-
-    def _play_out(self, board: Board) -> Result:
-        self._engine.new_game()
-        self._engine.lines = 1
-        adjudicator = Adjudicator()
-        result = game_result(board)
-        while result is None:
-            self._engine.set_position(board)
-            found = self._engine.go(Limits(nodes=self._plan.nodes))
-            assert found.best_move is not None, "the game is not over"
-            score_cp = _centipawns(found.report) if found.report is not None else 0
-            white_score = score_cp if board.turn == WHITE else -score_cp
-            board.push(found.best_move)
-            result = adjudicator.result(board, len(board.moves), white_score)
-        return result
 
 
 def pick(candidates: list[Candidate], margin_cp: int, scale_cp: int, rng: random.Random) -> str:
