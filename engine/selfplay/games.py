@@ -11,7 +11,6 @@ from engine.core.position import Position
 from engine.core.score import mate_distance
 from engine.evaluation import eval_file
 from engine.evaluation.eval_file import STANDARD, EvalChoice
-from engine.evaluation.style import StyleName, bonus_of
 from engine.evaluation.variant_terms import evaluation_of
 from engine.search.history import History
 from engine.search.iterative_deepening import MAX_DEPTH, Line, search_line
@@ -42,14 +41,11 @@ class SearchedMove:
 class FixedNodesPlayer:
     """Searches a fixed number of nodes per move, with its own evaluation, table and history."""
 
-    def __init__(
-        self, evaluation: EvalChoice, nodes: int, style: StyleName | None = None, variant: str = STANDARD
-    ) -> None:
-        """`evaluation` is as for EvalFile; a style is for standard chess. Raises InvalidNet."""
+    def __init__(self, evaluation: EvalChoice, nodes: int, variant: str = STANDARD) -> None:
+        """`evaluation` is as for EvalFile. Raises InvalidNet."""
         self._network = eval_file.load(evaluation, variant)
         self._variant = variant
         self._own = None if variant == STANDARD else evaluation_of(variant, self._network)
-        self._style = None if style is None else bonus_of(style)
         self._nodes = nodes
         self._table, self._history = TranspositionTable(HASH_MB), History()
         self._search: Search | None = None
@@ -94,7 +90,7 @@ class FixedNodesPlayer:
         if self._search is None or position is not self._position:
             parts = position, self._table, self._history, TimeManager(), self._nodes
             if self._own is None:
-                self._search = Search(*parts, self._network, style=self._style)
+                self._search = Search(*parts, self._network)
             else:
                 self._search = Search(*parts, variant_evaluation=self._own)
             self._position = position

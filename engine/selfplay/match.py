@@ -52,7 +52,7 @@ def play_game(board: Board, white: FixedNodesPlayer, black: FixedNodesPlayer) ->
 def play_pair(match: Match, number: int) -> int:
     """Play an opening with both colours and return the half points of the first player."""
     first, second = (
-        FixedNodesPlayer(evaluation, match.nodes, variant=match.variant) for evaluation in (match.first, match.second)
+        FixedNodesPlayer(evaluation, match.nodes, match.variant) for evaluation in (match.first, match.second)
     )
     rng = random.Random(f"match {match.seed} {number}")
     openings = match.openings or (balanced_opening(rng, first, second, match.variant),)

@@ -72,7 +72,7 @@ def make_shard(plan: SelfplayPlan, shard: tuple[int, int]) -> bytes:
     """Play the shard with this number and this many games, and return its content."""
     number, games = shard
     rng = random.Random(f"self-play {plan.prefix}{plan.seed} {number}")
-    player = FixedNodesPlayer(plan.evaluation, plan.nodes, variant=plan.variant)
+    player = FixedNodesPlayer(plan.evaluation, plan.nodes, plan.variant)
     tree = plan.tree if plan.variant == STANDARD else 0
     lines: list[bytes] = []
     for game in range(games):

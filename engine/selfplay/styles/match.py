@@ -14,7 +14,6 @@ from engine.board import THREEFOLD
 from engine.book.opening_names import named_positions
 from engine.evaluation.style import StyleName
 from engine.facade import Board, Limits
-from engine.selfplay import ladder
 from engine.selfplay.games import Adjudicator, FixedNodesPlayer, game_result
 from engine.selfplay.ladder import OwnPlayer
 from engine.selfplay.styles.measures import WatchedGame
@@ -48,31 +47,15 @@ class StyleMatch:
         return found
 
 
-class FullPlayer:
-    """A player of full strength, perhaps with a style."""
-
-    def __init__(self, match: StyleMatch) -> None:
-        self._player = FixedNodesPlayer("", match.nodes, match.style)
-
-    def new_game(self, seed: int) -> None:
-        """Forget the last game; every game is played the same."""
-        self._player.new_game()
-
-    def move(self, board: Board, limits: Limits) -> str:
-        """Return the move for a board that has one; `limits` do not count, as its nodes are fixed."""
-        return board.spell(self._player.search(board).move)
-
-
 def play_opening(match: StyleMatch, opening: tuple[int, str]) -> list[WatchedGame]:
     """Play an opening, its number and FEN, with both colours; return the games as the style's side saw them.
 
     The default against itself would play the same game twice, so it plays one, with colours in turn.
     """
     number, fen = opening
-    judge, opponent = FixedNodesPlayer("", match.nodes), None
-    styled: ladder.Player = FullPlayer(match)
-    if match.level is not None:
-        styled, opponent = OwnPlayer("level", match.level, match.style), OwnPlayer("level", match.level)
+    kind, strength = ("nodes", match.nodes) if match.level is None else ("level", match.level)
+    styled, judge = OwnPlayer(kind, strength, match.style), FixedNodesPlayer("", match.nodes)
+    opponent = None if match.level is None else OwnPlayer(kind, strength)
     games = []
     for us in (0, 1) if match.style is not None else (number % 2,):
         judge.new_game()
@@ -84,7 +67,7 @@ def play_opening(match: StyleMatch, opening: tuple[int, str]) -> list[WatchedGam
 
 
 def play_styled_game(
-    fen: str, us: int, styled: ladder.Player, judge: FixedNodesPlayer, opponent: OwnPlayer | None
+    fen: str, us: int, styled: OwnPlayer, judge: FixedNodesPlayer, opponent: OwnPlayer | None
 ) -> WatchedGame:
     """Play to the end, against the judge if there is no opponent. The judge's scores alone end a game early."""
     board = Board(fen)
