@@ -176,12 +176,9 @@ class ShardPlan:
         It gets its name last: if the process is killed in between, no game is in two shards.
         """
         path = self.path(number, games)
-        fewer, *others = [*self._found(number).keys() - {path}, path]
-        for other in others:           # of a version that could be killed in between
-            if other != path:
-                other.unlink()
-        write_whole(fewer, [content])
-        fewer.replace(path)
+        before = next(iter(self._found(number)), path)
+        write_whole(before, [content])
+        before.replace(path)
 
 
 def shards(folder: Path) -> list[Path]:

@@ -101,13 +101,6 @@ def test_a_kill_while_a_shard_grows_leaves_no_game_twice(
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("0001-000000-60.shard", b"sixty")]
 
 
-def test_a_shard_that_grows_replaces_all_that_a_kill_left_of_it(tmp_path: Path) -> None:
-    for games in (30, 60):
-        (tmp_path / f"0001-000000-{games}.shard").write_bytes(b"some")
-    SelfplayPlan(tmp_path).write(0, 100, b"all")
-    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("0001-000000.shard", b"all")]
-
-
 def test_games_beyond_those_asked_for_are_kept(tmp_path: Path) -> None:
     fives = replace(plan(tmp_path), nodes=20, games_per_shard=5)
     tmp_path.joinpath("0003-000000-x.shard").touch()       # of the user
