@@ -31,17 +31,8 @@ class Judgement(Enum):
     MISTAKE = ("mistake", "?", 0.2)
     INACCURACY = ("inaccuracy", "?!", 0.1)
 
-    @property
-    def word(self) -> str:
-        return self.value[0]
-
-    @property
-    def glyph(self) -> str:
-        return self.value[1]
-
-    @property
-    def least_loss(self) -> float:
-        return self.value[2]
+    def __init__(self, word: str, glyph: str, least_loss: float) -> None:
+        self.word, self.glyph, self.least_loss = word, glyph, least_loss
 
 
 class Score(NamedTuple):

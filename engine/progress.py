@@ -1,6 +1,5 @@
 """Progress bars for long commands; shown on a terminal only."""
 
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -50,9 +49,7 @@ class ProgressDisplay:
         self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
     def log(self, line: str) -> None:
