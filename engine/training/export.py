@@ -124,4 +124,5 @@ def _loss_curve(training: Training, losses: Losses, name: str) -> str:
     ]
     if losses.hand_written is not None:
         curves.append(Curve("hand-written", "#555555", [(seen[-1], losses.hand_written)]))
-    return svg(f"{name}: {training.data.training_count:,} positions, mean squared error", curves)
+    title = f"{name}: {training.data.training_count:,} positions, mean squared error"
+    return svg(title, curves, "positions seen", logarithmic=True)

@@ -21,7 +21,7 @@ from engine.selfplay.games import FixedNodesPlayer, SearchedMove
 from engine.selfplay.match import balanced_opening, play_opening
 from engine.selfplay.records import InvalidRecord
 from engine.selfplay.worker_pool import Workers, run_parallel
-from engine.training.plot import Axes, Curve, svg
+from engine.training.plot import Curve, svg
 from engine.training.tunable import Numbers, Parameter
 from engine.whole_file import write_whole
 
@@ -163,7 +163,7 @@ class Tuning:
             )
             for parameter, colour in zip(farthest, COLOURS, strict=False)
         ]
-        return svg("Parameters within their ranges", curves, Axes("pairs", False, legend_beside=True))
+        return svg("Parameters within their ranges", curves, "pairs")
 
 
 def run(plan: SpsaPlan, tuning: Tuning, workers: Workers) -> Iterator[int]:

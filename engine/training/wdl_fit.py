@@ -17,7 +17,7 @@ from engine.search.wdl import WdlModel
 from engine.selfplay.records import Result
 from engine.training.data import WORDS, Data, last_words
 from engine.training.features import black_to_move, recorded_scores, result_of
-from engine.training.plot import Axes, Curve, svg
+from engine.training.plot import Curve, svg
 
 MAX_SCORE_CP = 1500                # self-play adjudicates beyond: those results prove nothing
 STEP_CP = 10                       # scores are rounded to this
@@ -121,4 +121,4 @@ def picture(fitted: WdlFit, data: Data) -> str:
     ]
     positions = sum(map(sum, counts.values()))
     title = f"WDL predicted and observed for the side ahead, {positions:,} held-out positions"
-    return svg(title, curves, Axes("predicted probability", logarithmic=False))
+    return svg(title, curves, "predicted probability")

@@ -323,7 +323,8 @@ def test_a_network_comes_with_card_and_curve(
 
 
 def test_a_falling_curve_is_drawn_downwards() -> None:
-    picture = svg("a & b", [Curve("learnt", "red", [(100, 0.1), (200, 0.01)]), Curve("level", "blue", [(200, 0.05)])])
+    curves = [Curve("learnt", "red", [(100, 0.1), (200, 0.01)]), Curve("level", "blue", [(200, 0.05)])]
+    picture = svg("a & b", curves, "positions", logarithmic=True)
     assert "a &amp; b" in picture
     falling, level = (line.split('"')[1] for line in picture.splitlines() if line.startswith("<polyline"))
     first, last = (float(point.split(",")[1]) for point in falling.split())
