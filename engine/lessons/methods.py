@@ -38,16 +38,15 @@ ORDERED = (Method.ORDERED, *DEEPENED)
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a search. `white_score` is None if the time ran out before a value was known.
+    """The result of a search, and what a comparison asks: nodes and seconds of processor time.
 
-    `seconds` are processor time.
+    `white_score` is None if the time ran out before a value was known.
     """
 
-    depth: int
     white_score: Score | None
     line: tuple[str, ...]
-    nodes: int
-    seconds: float
+    nodes: int = 0
+    seconds: float = 0.0
 
 
 def white_view(report: SearchReport, turn: str) -> Score:
@@ -61,11 +60,6 @@ def _white_score(score: int, turn: str, style: Style | None) -> Score:
     if mate is not None and style is not None and style.mate < 0:
         mate = -mate
     return (Score(score) if mate is None else Score(mate=mate)).of(turn)
-
-
-def methods_for(style: Style | None) -> list[Method]:
-    """Return the methods that can search with this style: the engine has only its own evaluation."""
-    return [method for method in Method if style is None or method is not Method.ENGINE]
 
 
 def search(board: Board, method: Method, depth: int, style: Style | None = None, seconds: float = 1e6) -> Outcome:
@@ -90,7 +84,7 @@ def search(board: Board, method: Method, depth: int, style: Style | None = None,
     stopped = plain.was_stopped()
     line = () if stopped else tuple(map(board.spell, plain.variation()))
     white_score = None if stopped else _white_score(score, board.turn, style)
-    return Outcome(depth, white_score, line, plain.node_count(), elapsed)
+    return Outcome(white_score, line, plain.node_count(), elapsed)
 
 
 def _plain(board: Board, method: Method, style: Style | None, clock: TimeManager) -> PlainSearch:
@@ -106,8 +100,8 @@ def _search_by_engine(board: Board, depth: int, seconds: float) -> Outcome:
     report = interruptible(thinking.run, thinking.stop).report
     elapsed = process_time() - started
     if report is None or report.depth < depth or report.bound is not Bound.EXACT:
-        return Outcome(depth, None, (), report.nodes if report else 0, elapsed)
-    return Outcome(depth, white_view(report, board.turn), report.pv, report.nodes, elapsed)
+        return Outcome(None, (), report.nodes if report else 0, elapsed)
+    return Outcome(white_view(report, board.turn), report.pv, report.nodes, elapsed)
 
 
 def interruptible(work: Callable[[], T], stop: Callable[[], None]) -> T:
@@ -141,9 +135,8 @@ class StyledThinking:
 
     def run(self) -> Outcome:
         """Return the deepest finished search; its line is empty only if no move is legal."""
-        started = process_time()
         legal = self._board.legal_moves()
-        best = Outcome(0, None, tuple(legal[:1]), 0, 0.0)
+        best = Outcome(None, tuple(legal[:1]))
         if not legal:
             return best
         for depth in range(1, min(self._limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
@@ -151,9 +144,7 @@ class StyledThinking:
             if self._search.was_stopped():
                 break
             line = tuple(map(self._board.spell, self._search.variation()))
-            white_score = _white_score(score, self._board.turn, self._style)
-            nodes = self._search.node_count()
-            best = Outcome(depth, white_score, line, nodes, process_time() - started)
+            best = Outcome(_white_score(score, self._board.turn, self._style), line)
             if self._clock.too_late_for_another_depth() or mate_distance(score) is not None:
                 break
         return best

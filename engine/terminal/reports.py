@@ -10,7 +10,7 @@ from engine.bench import POSITIONS
 from engine.board import Board
 from engine.facade import Engine, evaluation
 from engine.lessons.cce_notation import ending_text, final_text, pawns_text, san_line, score_text
-from engine.lessons.methods import Method, methods_for, search
+from engine.lessons.methods import Method, search
 from engine.lessons.styles import Style
 from engine.progress import ProgressDisplay
 from engine.terminal.board_view import BoardView, Theme, draw
@@ -88,7 +88,7 @@ def show_comparison(board: Board, depth: int, style: Style | None, seconds: floa
         console.print(f"the game is over: {over}")
         return
     rows = table(("search", "value", "nodes", "time", "line"))
-    methods = methods_for(style)
+    methods = [it for it in Method if style is None or it is not Method.ENGINE]      # which has only its own evaluation
     with ProgressDisplay("searching", len(methods), "searches", transient=True) as display:
         for done, method in enumerate(methods, 1):
             outcome = search(board, method, depth, style, seconds)

@@ -12,7 +12,7 @@ from engine.accuracy import Score
 from engine.facade import Board, Limits, build_mode, perft
 from engine.lessons.cce_notation import drawn_by, final_text, pawns_text, san_line, score_text
 from engine.lessons.copying import perft_copying, perft_taking_back
-from engine.lessons.methods import Method, StyledThinking, methods_for, search
+from engine.lessons.methods import Method, StyledThinking, search
 from engine.lessons.styles import STYLES, InvalidStyle, Style, parse_style
 from engine.lessons.terms import TERM_NAMES
 from engine.terminal.articles import (
@@ -151,7 +151,7 @@ def test_cce_the_best_move_at_depth_1_then_deeper() -> None:
     board = Board().after(*LEGALS_TRAP)
     assert san_line(board, search(board, Method.ORDERED, 1, CCE).line) == "6. Kxd1"
     deeper = StyledThinking(board, CCE, Limits(depth=3)).run()
-    assert (deeper.depth, san_line(board, deeper.line)) == (3, "6. Bxf7+ Ke7 7. Nd5#")
+    assert san_line(board, deeper.line) == "6. Bxf7+ Ke7 7. Nd5#"
 
 
 # --- Rudim -----------------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_rudim_the_horizon_effect_needs_quiescence() -> None:
 
 
 def test_rudim_variations_are_legal_and_as_long_as_the_depth() -> None:
-    for method in methods_for(None):
+    for method in Method:
         outcome = search(Board(MIDDLE_GAME), method, 3)
         board = chess.Board(MIDDLE_GAME)
         for move in outcome.line:
@@ -270,7 +270,8 @@ def test_chess_engine_no_aimless_repetition_when_winning() -> None:
 
 
 def test_chess_engine_a_style_obeys_depth_time_and_stop() -> None:
-    assert StyledThinking(Board(MIDDLE_GAME), CCE, Limits(depth=2)).run().depth == 2
+    board = Board(MIDDLE_GAME)
+    assert StyledThinking(board, CCE, Limits(depth=2)).run().line == search(board, Method.QUIESCENT, 2, CCE).line
     started = time.monotonic()
     StyledThinking(Board(MIDDLE_GAME), CCE, Limits(move_time_ms=100)).run()
     assert time.monotonic() - started < 60
