@@ -3,7 +3,6 @@
 import signal
 import sys
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import click
@@ -133,13 +132,14 @@ def _starting_board(variant: str, chess960: int | None) -> Board:
 
 
 def _read_game(path: Path, number: int) -> Game:
+    count = 0
     with path.open("rb") as file:
-        game = next(islice(read_games(file, variations=False), number - 1, None), None)
-    if game is None:
-        raise click.ClickException(f"{path} has no game number {number}")
-    if game.errors:
-        raise click.ClickException(f"{path}, game {number}, {game.errors[0]}")
-    return game
+        for count, game in enumerate(read_games(file, variations=False), 1):
+            if count == number and game.errors:
+                raise click.ClickException(f"{path}, game {number}, {game.errors[0]}")
+            if count == number:
+                return game
+    raise click.ClickException(f"{path} has no game number {number}: it has {count or 'none'}")
 
 
 def _limits(depth: int | None, seconds: float | None, has_clock: bool) -> Limits:

@@ -75,7 +75,8 @@ def spsa(
     state = folder / STATE
     tuning = Tuning.load(state) if state.exists() else Tuning.begin(plan)
     if set(tuning.values) != {parameter.name for parameter in parameters}:
-        raise click.ClickException(f"{state} tunes other parameters: {', '.join(tuning.values)}")
+        begun = " ".join(f"--only {name}" for name in tuning.values)
+        raise click.ClickException(f"{state} was begun with {begun}: give the same, or choose another folder")
     if tuning.settings != plan.settings():
         begun = tuning.options()
         raise click.ClickException(f"{state} was begun with {begun}: give the same, or choose another folder")

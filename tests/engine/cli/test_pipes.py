@@ -421,8 +421,8 @@ def test_a_users_error_is_one_line(run: Run, arguments: tuple[str, ...], said: s
     ("text", "arguments", "said"),
     [
         ("1. e4 e5 2. Ke3 *", (), "game 1, line 1: 'Ke3' is not a legal move"),
-        ("1. e4 *", ("--game", "2"), "has no game number 2"),
-        ("", (), "has no game number 1"),
+        ("1. e4 *", ("--game", "2"), "has no game number 2: it has 1"),
+        ("", (), "has no game number 1: it has none"),
         ('[Variant "Bughouse"]\n\n1. e4 *', (), "no variant 'Bughouse'"),
     ],
 )

@@ -164,6 +164,16 @@ def test_a_run_plays_the_missing_pairs_and_the_final_match_the_tuned_numbers(mon
     assert begun.rounded().keys() == begun.values.keys()
 
 
+def test_a_folder_that_tunes_other_numbers_names_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("engine.cli.spsa._run_in_build", lambda build: None)
+    Tuning.begin(PLAN).save(tmp_path / "spsa.json")
+    assert run_command(["spsa", str(tmp_path), "--only", "LATE_MOVE_BASE"]) == 2
+    begun = " ".join(f"--only {parameter.name}" for parameter in PLAN.parameters)
+    assert f"was begun with {begun}: give the same, or choose another folder" in capsys.readouterr().err
+
+
 @pytest.mark.long
 def test_a_run_that_is_killed_continues_and_then_plays_its_numbers(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "engine", "spsa", str(tmp_path), "--games", "100", "--nodes", "300"]
