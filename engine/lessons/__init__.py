@@ -2,7 +2,7 @@
 
 Must not know: the engine's own search, except through the facade, its `time_manager` and `search_stack.Variations`.
 Offers `methods` (the searches side by side), `styles` (styles by name or coefficient), `copying` (perft by copying)
-and `cce_notation` (evaluations as the articles write them).
+and `notation` (evaluations as the articles write them, the end of a game, variations).
 """
 
-__all__ = ["cce_notation", "copying", "methods", "styles"]
+__all__ = ["copying", "methods", "notation", "styles"]

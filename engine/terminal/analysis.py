@@ -12,8 +12,8 @@ from rich.table import Table
 
 from engine.board import Board
 from engine.facade import AnySearch, Bound, Engine, Limits, SearchReport, SearchResult
-from engine.lessons.cce_notation import ending_text, san_line, score_text
 from engine.lessons.methods import white_view
+from engine.lessons.notation import ending_text, san_line, score_text
 from engine.terminal.board_view import BoardView, Theme, draw
 from engine.terminal.keyboard import next_event, read_lines
 

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from engine.board import Board
 from engine.facade import OWN_BOOK, Book, Engine, Limits, perft
-from engine.lessons.cce_notation import final_text, pawns_text, san_line, score_text
 from engine.lessons.copying import perft_copying, perft_taking_back
 from engine.lessons.methods import Method, StyledThinking, search
+from engine.lessons.notation import final_text, pawns_text, san_line, score_text
 from engine.lessons.styles import STYLES, Style
 from engine.terminal.board_view import BoardView, Theme, draw
 from engine.terminal.players import quick_evaluation

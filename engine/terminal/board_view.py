@@ -8,7 +8,7 @@ from rich.text import Text
 
 from engine.accuracy import Score, win_percent
 from engine.board import Board
-from engine.lessons.cce_notation import score_text
+from engine.lessons.notation import score_text
 
 OUTLINES = dict(zip("KQRBNPkqrbnp", "♔♕♖♗♘♙♚♛♜♝♞♟", strict=True))
 VALUES = {"K": 0, "Q": 9, "R": 5, "B": 3, "N": 3, "P": 1}      # in the order shown; antichess captures kings

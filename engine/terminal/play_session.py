@@ -13,7 +13,7 @@ from rich.console import Console
 
 from engine.board import Board, InvalidMove
 from engine.facade import Limits
-from engine.lessons.cce_notation import score_text
+from engine.lessons.notation import score_text
 from engine.nearest import did_you_mean
 from engine.terminal.board_view import BoardView, Theme, captured, draw
 from engine.terminal.chess_clock import clock_text, opponent_of

@@ -9,8 +9,8 @@ from rich.table import Table
 from engine.bench import POSITIONS
 from engine.board import Board
 from engine.facade import Engine, evaluation
-from engine.lessons.cce_notation import ending_text, final_text, pawns_text, san_line, score_text
 from engine.lessons.methods import Method, search
+from engine.lessons.notation import ending_text, final_text, pawns_text, san_line, score_text
 from engine.lessons.styles import Style
 from engine.progress import ProgressDisplay
 from engine.terminal.board_view import BoardView, Theme, draw

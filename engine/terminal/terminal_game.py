@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from engine.board import AmbiguousMove, Board, InvalidMove
 from engine.core.move import looks_like_uci
-from engine.lessons.cce_notation import ending_text, winner_of
+from engine.lessons.notation import ending_text, winner_of
 from engine.pgn.game import UNFINISHED, Game
 from engine.pgn.pgn import pgn_text
 from engine.pgn.time_control import TimeControl, parse_header

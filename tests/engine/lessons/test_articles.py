@@ -10,9 +10,9 @@ from rich.console import Console
 
 from engine.accuracy import Score
 from engine.facade import Board, Limits, build_mode, perft
-from engine.lessons.cce_notation import drawn_by, final_text, pawns_text, san_line, score_text
 from engine.lessons.copying import perft_copying, perft_taking_back
 from engine.lessons.methods import Method, StyledThinking, search
+from engine.lessons.notation import drawn_by, final_text, pawns_text, san_line, score_text
 from engine.lessons.styles import STYLES, InvalidStyle, Style, parse_style
 from engine.lessons.terms import TERM_NAMES
 from engine.terminal.articles import (

@@ -1,4 +1,7 @@
-"""Evaluations in the notation of cce: pawns from White's view, `M+2` for a mate in two, `M-0` for White mated."""
+"""What people read of a game: evaluations, its end in words, variations.
+
+Evaluations are written as in cce: pawns from White's view, `M+2` for a mate in two, `M-0` for White mated.
+"""
 
 from collections.abc import Sequence
 
