@@ -134,7 +134,7 @@ def longest_think_s(limits: Limits, board: Board) -> float:
 
 @cache
 def own_book() -> Book | None:
-    """Return the engine's own opening book, or None if it cannot be read: nobody needs it to play."""
+    """Return the engine's own opening book, or None if it cannot be read: play goes on without it."""
     try:
         return Book(OWN_BOOK)
     except (InvalidBook, OSError):

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-MEMORY_S = 24 * 3600               # of the rate: a unit of progress may take minutes
+RATE_PERIOD_S = 24 * 3600          # over which the rate is averaged: a unit of progress may take minutes
 
 
 class RateColumn(ProgressColumn):
@@ -38,7 +38,7 @@ class ProgressDisplay:
             MofNCompleteColumn(),
             RateColumn(unit),
             TimeRemainingColumn(),
-            speed_estimate_period=MEMORY_S,
+            speed_estimate_period=RATE_PERIOD_S,
             console=self._console,
             transient=transient,
             disable=not self._console.is_terminal,

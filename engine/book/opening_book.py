@@ -102,7 +102,7 @@ class Book:
                 yield Entry(*fields)
 
     def _sample(self) -> None:
-        """Raise InvalidBook if samples are not sorted: other files hardly are."""
+        """Raise InvalidBook if samples are not sorted, as they are in no other kind of file."""
         last = 0
         for number in range(SAMPLES):
             key = self._key(number * (self._size - 1) // (SAMPLES - 1))

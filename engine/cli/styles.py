@@ -59,5 +59,5 @@ def _played(match: StyleMatch, games: int, workers: Workers) -> tuple[list[Watch
                 score.add(round(HALF_POINTS * sum(game.points for game in watched)))
             display.advance_to(len(played))
     if len(played) < games:
-        print(f"{match.style or 'default'}: {len(played)} games instead of {games}, for want of balanced openings")
+        print(f"{match.style or 'default'}: {len(played)} games instead of {games}: too few balanced openings")
     return played, score

@@ -57,7 +57,7 @@ PROGRESS = "progress.json"
 MAX_POSITIONS = 50_000_000
 PAIRS_PER_LINE = 10
 SHARE = number(0, 1)
-TREE = "Most positions of each search's tree that are kept besides; none in variants."
+TREE = "Most positions to store of each search's tree as well; none in variants."
 TRAINING_OPTIONS: dict[str, tuple[Any, str]] = {
     "hidden": (int, "Neurons of the hidden layer: a multiple of 32, at most 1024."),
     "buckets": (int, "Outputs, chosen by the number of pieces: 1 or 8."),

@@ -82,7 +82,7 @@ class FixedNodesPlayer:
         return Sample(*snapshot(position), white_score, Result.UNKNOWN, game, self._variant, off_board)
 
     def tree_records(self, board: Board, game: int, most: int) -> list[bytes]:
-        """Return records of at most so many positions in the tree of the search, each once in a game."""
+        """Return records of at most `most` positions in the tree of the search, each once in a game."""
         return tree_records(board.position, self._table, game, most, self._in_records)
 
     def _search_of(self, position: Position) -> Search:

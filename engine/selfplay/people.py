@@ -30,7 +30,7 @@ FULL_NODES = 1000                  # of the full search, for comparison
 HASH_MB = 4
 FIT_SKILLS = range(200, 3001, 200)
 FIT_MOVES = 1000                   # of each band
-FIT_EVERY = 7                      # one move in so many, so that they come from many games; odd: of both sides
+FIT_EVERY = 7                      # every seventh move, for moves of many games; odd, for those of both sides
 FIT_LEAST = 30                     # moves without which a band says nothing
 
 

@@ -152,7 +152,7 @@ class ShardPlan:
         return [(number, min(size, games - number * size)) for number in range(-(-games // size))]
 
     def finished(self, number: int, games: int) -> Path | None:
-        """Return the path of a shard that has at least so many games, None if there is none."""
+        """Return the path of a shard that has at least this many games, None if there is none."""
         whole = self.path(number)
         if whole.exists():             # the usual case, without a look at the whole folder
             return whole

@@ -1,6 +1,6 @@
 """Self-play for training: quiet positions with the score of a small search and the game's result.
 
-Of each search, positions of its tree are kept besides, see `tree_records.py`.
+Positions of each search's tree are stored as well, see `tree_records.py`.
 
 A folder holds shards of a fixed number of games. A shard depends only on the seed, its number, the evaluation and the
 engine, so an interrupted run continues with the missing shards. (chessprogramming wiki: Automated Tuning)

@@ -21,7 +21,7 @@ from engine.nearest import did_you_mean
 
 START_S, ANSWER_S = 60.0, 120.0    # how long an engine may take to start, and to answer beyond its own clock
 TIMES = ("movetime", "wtime", "btime")
-# Of an option: beyond them an engine ignores a value and plays at another strength.
+# Of an option's value: an engine ignores one beyond them, and plays at another strength.
 BOUND = re.compile(r"\b(?:min|max) (-?[0-9]+)\b")
 
 

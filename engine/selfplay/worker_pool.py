@@ -15,7 +15,7 @@ from engine.selfplay.cluster.address import ClusterFailed, WorkerKilled
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
-Workers: TypeAlias = int | str         # so many processes of this machine, or the scheduler of a cluster
+Workers: TypeAlias = int | str         # the number of processes on this machine, or the address of a scheduler
 
 
 def run_parallel(

@@ -362,7 +362,7 @@ def _plies(section: Section, wdl: int, value: int) -> int:
 
 
 def _allow_open_files(count: int) -> None:
-    """Let this process open so many files, as far as it may: usually 1,024, fewer than the tables of seven pieces."""
+    """Let this process open this many files if it may: the usual limit of 1,024 is below the tables of seven pieces."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count + OTHER_FILES
     if hard != resource.RLIM_INFINITY:

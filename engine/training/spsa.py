@@ -26,7 +26,7 @@ from engine.training.tunable import Numbers, Parameter
 from engine.whole_file import write_whole
 
 STEP_DECAY, MOVE_DECAY = 0.101, 0.602              # exponents, from Spall
-SLOW_START = 0.1                   # of a run's pairs: the first moves are as small as if so many had been played before
+SLOW_START = 0.1                   # share of the pairs, added to those played: the first moves are smaller
 EVEN = 2                           # half points of a pair
 CURVE_POINTS = 200                 # of a whole run
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b", "#17becf", "#7f7f7f")

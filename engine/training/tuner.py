@@ -97,7 +97,7 @@ class FitProgress:
         write_whole(path, [json.dumps(asdict(self)).encode()])
 
     def continues(self, settings: TunerSettings, positions: int) -> bool:
-        """Return whether a fit of the present weights with these settings to so many positions goes on from here."""
+        """Return whether a fit of the present weights with these settings and this many positions goes on from here."""
         return (self.settings, self.positions, self.start) == (settings, positions, _present_values())
 
 

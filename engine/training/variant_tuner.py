@@ -30,7 +30,7 @@ OTHER_PRIOR_CP = 10.0
 SHARE = 0.15                       # of a position's likelihood that counts
 SETTINGS = TunerSettings(epochs=20, step_cp=3.0, trust=0.0)
 SKIPPED_PLIES = 6                  # at the beginning of a game
-HELD_OUT = 10                      # one of so many games
+HELD_OUT = 10                      # every tenth game
 
 Pairs = tuple[tuple[int, int], ...]
 

@@ -31,7 +31,7 @@ CONNECT_S = 10.0
 POLL_S = 1.0                       # between two looks for new workers
 GATHER_S = 5.0                     # for an answer to arrive; new workers wait meanwhile
 RESTART_S = 1.0                    # Dask goes on with it on its own
-SPARE = 4                          # one task more for so many workers, so that none waits for its next task
+SPARE = 4                          # workers for each additional task, so that none waits for its next one
 NEVER = float("-inf")
 CONTINUES = "the same command continues"
 FORGOTTEN = ("Client._gather", "Future finished exception=TimeoutError('Timeout')")    # a wait of a closed connection
@@ -179,7 +179,7 @@ class _Run:
             return self._client.submit(worker.run_task, self._job, task, key=key, resources={self._job: 1})
 
     def _submit_again(self, running: dict[Future[Any], Any]) -> None:
-        """Submit what Dask gave up for want of an admitted worker: it only looks at workers as they join."""
+        """Submit what Dask gave up as no worker was admitted: it only looks at workers as they join."""
         with self._connection():
             assigned = {key for keys in self._client.processing().values() for key in keys}
             given_up = [future for future in running if not future.done() and future.key not in assigned]

@@ -30,10 +30,10 @@ class StyleMatch:
     style: StyleName | None
     nodes: int = 10_000
     seed: int = 1
-    level: int | None = None       # the rating of both players; None: full strength with so many nodes
+    level: int | None = None       # the rating of both players; None: full strength with `nodes`
 
     def openings(self, count: int) -> list[str]:
-        """Return the FENs of this many different openings that the judge thinks balanced, if there are so many."""
+        """Return the FENs of different openings that the judge thinks balanced, `count` if there are enough."""
         judge = FixedNodesPlayer("", self.nodes)
         boards = named_positions(*OPENING_PLIES)
         random.Random(f"styles {self.seed}").shuffle(boards)

@@ -186,7 +186,7 @@ NAMED_MEASURE = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """The means of a measure for a style and for the default, over so many games each, and the p of Welch's test."""
+    """The means of a measure for a style and for the default, the numbers of games, and the p of Welch's test."""
 
     styled: float
     default: float
@@ -223,7 +223,7 @@ def welch_p(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 
 def student_p(t: float, freedom: float) -> float:
-    """Return the chance that Student's t with so many degrees of freedom is at least as far from 0 as `t`, >= 0."""
+    """Return the chance that Student's t with `freedom` degrees of freedom is at least as far from 0 as `t`, >= 0."""
     share = freedom / (freedom + t * t)
     if t >= 1:
         return _incomplete_beta(freedom / 2, 0.5, share)
