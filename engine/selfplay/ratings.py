@@ -7,6 +7,7 @@ Maximum likelihood of the Bradley-Terry model, in which a draw is half a win; so
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import log, sqrt
+from operator import mul
 
 from engine.selfplay.sprt import Z_95, expected_score
 
@@ -48,16 +49,17 @@ def fit(pairings: Iterable[Pairing], anchors: Mapping[str, float]) -> dict[str, 
     start = sum(fixed.values()) / max(1, len(fixed))
     ratings = {**fixed, **dict.fromkeys(free, start)}
     index = {name: number for number, name in enumerate(free)}
-    information: list[list[float]] = []
+    covariance: list[list[float]] = []
     for _ in range(STEPS):
         gradient, information = _derivatives(played, ratings, index)
-        steps = _solve(information, gradient)
+        covariance = _inverse(information)
+        steps = [sum(map(mul, row, gradient)) for row in covariance]
         for name, number in index.items():
             ratings[name] += max(-LARGEST_STEP, min(steps[number], LARGEST_STEP))
         if max(map(abs, steps), default=0) < 1e-6:
             break
     games = {name: sum(it.games for it in played if name in (it.first, it.second)) for name in connected}
-    errors = {name: Z_95 * sqrt(_inverse_entry(information, index[name])) for name in free}
+    errors = {name: Z_95 * sqrt(covariance[number][number]) for name, number in index.items()}
     return {name: Rated(ratings[name], errors.get(name, 0.0), games[name]) for name in names if name in connected}
 
 
@@ -90,27 +92,16 @@ def _derivatives(
     return gradient, information
 
 
-def _solve(matrix: list[list[float]], right: list[float]) -> list[float]:
-    """Solve a system of linear equations by elimination; the matrix is positive definite."""
-    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
-    size = len(rows)
-    for column in range(size):
-        for row in range(column + 1, size):
-            factor = rows[row][column] / rows[column][column]
-            for entry in range(column, size + 1):
-                rows[row][entry] -= factor * rows[column][entry]
-    solution = [0.0] * size
-    for row in reversed(range(size)):
-        rest = sum(rows[row][entry] * solution[entry] for entry in range(row + 1, size))
-        solution[row] = (rows[row][size] - rest) / rows[row][row]
-    return solution
-
-
-def _inverse_entry(matrix: list[list[float]], number: int) -> float:
-    """Return an entry of the diagonal of the inverse: the variance of a rating."""
-    unit = [0.0] * len(matrix)
-    unit[number] = 1.0
-    return _solve(matrix, unit)[number]
+def _inverse(matrix: list[list[float]]) -> list[list[float]]:
+    """Return the inverse of a positive definite matrix, by elimination."""
+    size = len(matrix)
+    rows = [[*row, *(float(place == number) for place in range(size))] for number, row in enumerate(matrix)]
+    for number in range(size):
+        rows[number] = [entry / rows[number][number] for entry in rows[number]]
+        for other in {*range(size)} - {number}:
+            factor = rows[other][number]
+            rows[other] = [entry - factor * mine for entry, mine in zip(rows[other], rows[number], strict=True)]
+    return [row[size:] for row in rows]
 
 
 def rising(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
