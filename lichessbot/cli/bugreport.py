@@ -35,7 +35,7 @@ from lichessbot.config.credentials import (
 )
 from lichessbot.config.effective import every_key
 from lichessbot.errors import ConfigError, ExitCode, StateError
-from lichessbot.log import inert, silenced
+from lichessbot.log import inert, silenced, spellings
 from lichessbot.storage.database import FILE_NAME, in_use
 from lichessbot.storage.state_reader import StateReader
 from lichessbot.timeouts import Timeouts
@@ -159,7 +159,7 @@ class Redactor:
             secrets += [it.get_secret_value() for it in (loaded.token, loaded.status_password) if it is not None]
             secrets += [it.password.get_secret_value() for it in loaded.config.tournaments if it.password is not None]
             secrets += (loaded.config.notify.command or ())[1:]
-        self._replaced = {secret: HIDDEN for secret in secrets if len(secret) > 3}
+        self._replaced = dict.fromkeys(spellings(secret for secret in secrets if len(secret) > 3), HIDDEN)
         home = environment.get("HOME", "")
         if len(home) > 1:
             self._replaced[home] = "~"

@@ -5,7 +5,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
 from typing import IO, Final
@@ -49,8 +49,7 @@ class _Formatter(logging.Formatter):
 
     def __init__(self, secrets: Sequence[str]) -> None:
         super().__init__()
-        spellings = {spelling for secret in secrets if secret for spelling in _spellings(secret)}
-        self._secrets = sorted(spellings, key=len, reverse=True)
+        self._secrets = spellings(secrets)
 
     def _lines(self, text: str, record: logging.LogRecord) -> list[str]:
         """Return the text and the traceback of the record, if it has one, as harmless lines."""
@@ -64,10 +63,18 @@ class _Formatter(logging.Formatter):
         return text
 
 
-def _spellings(secret: str) -> set[str]:
-    """Return how the formats may write a secret, if they escape some of its characters."""
-    texts = {secret, inert(secret), secret.replace('"', "'").encode("unicode_escape").decode("ascii")}
-    return texts | {json.dumps(text)[1:-1] for text in texts}
+def spellings(secrets: Iterable[str]) -> list[str]:
+    """Return how the formats may write secrets, if they escape some characters.
+
+    Longer texts come first, as they may contain others.
+    """
+    texts = {text for secret in secrets if secret for text in (secret, inert(secret), _escaped(secret))}
+    return sorted(texts | {json.dumps(text)[1:-1] for text in texts}, key=len, reverse=True)
+
+
+def _escaped(secret: str) -> str:
+    """Return a secret as a field of the log has it between quotes."""
+    return secret.replace('"', "'").encode("unicode_escape").decode("ascii")
 
 
 class FieldsFormatter(_Formatter):

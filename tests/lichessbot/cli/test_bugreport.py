@@ -150,6 +150,15 @@ def test_the_configuration_in_the_report_is_the_one_in_force(folder: Path) -> No
     assert "\nstate_dir: ~/" in reports[0]
 
 
+def test_a_secret_is_hidden_as_the_log_spells_it_and_if_it_begins_like_another(folder: Path) -> None:
+    passwords = ("swordfish", "swordfish-two", 'l\u00e4s "it"')
+    entries = "".join(f"- {{id: hL7vMrF{number}, password: '{it}'}}\n" for number, it in enumerate(passwords))
+    (folder / "config.yml").write_text(f"token: {TOKEN}\ntournaments:\n{entries}")
+    spelt = """failed problem="swordfish-two l\\xe4s 'it'"\n{"text": "l\\u00e4s \\"it\\""}\n"""
+    (folder / "daemon.log").write_text(spelt)
+    assert report()["log.txt"] == 'failed problem="[hidden] [hidden]"\n{"text": "[hidden]"}\n'
+
+
 @pytest.mark.usefixtures("folder")
 def test_other_players_are_shown_only_on_demand() -> None:
     files = report()
