@@ -52,7 +52,8 @@ _GAME_EVENTS: Final[dict[str, type[GameEvent]]] = {
     "opponentGone": OpponentGone,
 }
 
-_SECRET: Final = re.compile(rb'("fullId"\s*:\s*"?\w{0,8})[^",}]*')
+# The player's secret after the game's id, and what somebody says.
+_PRIVATE: Final = re.compile(rb'("fullId"\s*:\s*"?\w{0,8})[^",}]*|("text"\s*:).*', re.DOTALL)
 _CHAT_LINE: Final = re.compile(rb'\s*\{\s*"type"\s*:\s*"chatLine"')
 
 _UNREADABLE: Final = "unreadable"
@@ -188,8 +189,8 @@ def _read_json(text: bytes) -> Any:
 
 
 def _beginning(text: bytes) -> bytes:
-    """Return the first bytes, for the log, without the player's secret after the game's id in `fullId`."""
-    return _SECRET.sub(rb"\1", text)[:80]
+    """Return the first bytes, for the log, without what is private."""
+    return _PRIVATE.sub(rb"\1\2", text)[:80]
 
 
 def validated(model: type[_Model], data: Any) -> _Model:

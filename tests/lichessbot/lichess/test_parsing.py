@@ -3,7 +3,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -368,6 +368,20 @@ def test_the_chat_of_a_game_is_read_as_far_as_it_can_be() -> None:
     for text in (b"<html>", b'{"error":"No such game"}', b"5"):
         with pytest.raises(UnreadableLine, match=r"not JSON|not lines of a chat"):
             parsing.parse_chat(text)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [
+        (parsing.parse_chat, b'[{"text":"my secret","user":"Ada"}, {"te'),
+        (parsing.parse_game_event, b'{"room":"player","text":"my\nsecret","type":"chatLine"'),
+    ],
+)
+def test_what_was_said_is_not_in_the_error_of_a_cut_text(parse: Callable[[bytes], object], text: bytes) -> None:
+    with pytest.raises(UnreadableLine) as refusal:
+        parse(text)
+    assert "text" in str(refusal.value)
+    assert "secret" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("perf", [None, "?", 1600, [], {"games": None, "rating": "?"}])
