@@ -146,8 +146,9 @@ class VariantEvaluation:
             for name in white
         }
 
-    def _piece_terms(self, position: Position, us: cython.int, whole: int) -> dict[str, int]:
+    def _piece_terms(self, position: Position, us: cython.int, whole: cython.int) -> dict[str, int]:
         """Return the summands of `pieces` by name; their sum is `whole`."""
+        mobility: cython.int = whole           # as a C integer it is right even if too many pieces overflow `whole`
         material: cython.int = 0
         squares: cython.int = 0
         square: cython.int
@@ -156,7 +157,8 @@ class VariantEvaluation:
                 kind: cython.int = KIND_OF[position.board[square]]
                 material += self.weights[MATERIAL + kind]
                 squares += self.weights[SQUARES + kind * 32 + self.place(square, us)]
-        return {"material": material, "squares": squares, "mobility": whole - material - squares}
+        mobility -= material + squares
+        return {"material": material, "squares": squares, "mobility": mobility}
 
     def balance(self, position: Position, extra: u64) -> cython.int:
         """Return the sum of all terms, White's less Black's, packed."""

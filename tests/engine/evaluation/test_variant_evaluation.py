@@ -39,6 +39,11 @@ def test_the_terms_add_up_to_the_evaluation(variant: str) -> None:
         assert abs(parts.score_cp - max(-9000, min(score / parts.full_phase, 9000))) < 1
 
 
+def test_the_terms_of_more_pieces_than_any_game_has_are_shown() -> None:
+    fen = "qqnqqRnq/PPPqkPqq/PqPqPqPq/PKPqPqPq/PPqPqPqP/PPqPqPqP/qPqPqPqq/qqqrqqqR w - - 0 1"
+    assert "mobility" in evaluation(Board(fen, variant="atomic")).terms
+
+
 @pytest.mark.parametrize(
     ("variant", "better", "worse"),
     [
