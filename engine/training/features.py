@@ -13,7 +13,7 @@ import sys
 from array import array
 
 import cython
-from cython.cimports.engine.core.bitboard import ALL_SQUARES, bit, lsb, popcount, u64
+from cython.cimports.engine.core.bitboard import ALL_SQUARES, END_RANKS, bit, lsb, popcount, u64
 from cython.cimports.engine.core.pieces import KIND_OF, KINDS, KING, NO_PIECE, NO_SQUARE, PAWN
 from cython.cimports.engine.core.position import Position
 from cython.cimports.engine.core.threats import THREAT_BITS, THREATS, set_threats, threat_at
@@ -232,6 +232,9 @@ def first_invalid(words: u64[::1]) -> int:
             piece: cython.int = piece_at(words, WORDS * record, index)
             if piece >= NO_PIECE:
                 return record
+            if KIND_OF[piece] == PAWN and not of_variant and END_RANKS & bit(lsb(squares)):
+                return record
+            squares &= squares - 1
             kings += 1 if piece == KING else 100 if piece == KINDS + KING else 0
         if kings != 101 and not of_variant:
             return record

@@ -89,6 +89,9 @@ def test_invalid_records_are_found() -> None:
     assert first_invalid(pack(encode(of_variant))) == -1
     assert first_invalid(pack(encode(replace(of_variant, board=(12,) * 63 + (5,))))) == 0, "a side has no piece"
     assert first_invalid(pack(encode(replace(of_variant, board=(5, 11) + (12,) * 62, off_board=(13,))))) == 0
+    on_last_rank = words_of("4k3/8/8/8/8/8/8/4K3 w - - 0 1")
+    on_last_rank[0] |= 1 << 63         # the third piece is number 0, a pawn
+    assert first_invalid(on_last_rank) == 0
     crowded = RECORD.pack(2**40 - 1, bytes(16), 0, 1, 0, 0)
     assert first_invalid(pack(crowded)) == 0
 
