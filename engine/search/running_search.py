@@ -27,6 +27,7 @@ ROOT_PROBE_MS = 50                 # at least, even beyond the hard deadline; ta
 NODES_WORTH_A_THREAD = 1000         # with fewer, another thread would hardly begin
 US_WORTH_A_THREAD = 10_000         # with an earlier hard deadline, starting another thread costs more than it finds
 EARLY_STOP_NODES = 1000                 # most nodes of the search after an early stop; about 2 ms
+WIN_AT_ONCE_NODES = 20_000         # ... for a win by one move; games of crazyhouse need up to 4000
 TABLEBASE_SCORES = {2: TABLEBASE_WIN, -2: -TABLEBASE_WIN}      # by WDL; the rest is drawn
 
 
@@ -204,18 +205,18 @@ class RunningSearch:
     def _win_at_once(self) -> Iteration | None:
         """Return a win by one move if the search ended before the first depth was finished, which would find it.
 
-        Only such a win is within the window, so that few nodes are visited.
+        Only such a win is within the window, so that few nodes are visited, unless there are dozens of queens.
         """
         if self._last is not None and (self._last.depth > 1 or self._last.bound is Bound.EXACT):
             return None
-        search = self._quick_search()
-        if search.run(1, MATE - 2, MATE) < MATE - 1:
+        search = self._quick_search(WIN_AT_ONCE_NODES)
+        if search.run(1, MATE - 2, MATE) < MATE - 1 or search.was_stopped():
             return None
         line = Line(MATE - 1, tuple(search.principal_variation()))
         return Iteration(1, line, 1, 1, self._search.node_count(), self._time_manager.elapsed_ms())
 
-    def _quick_search(self, nodes: int = 0) -> Search:
-        """Return another search of the root moves, without the clock and tablebases; `nodes`: its limit, if not 0."""
+    def _quick_search(self, nodes: int) -> Search:
+        """Return another search of the root moves, with this limit, without the clock and tablebases."""
         search = self._search_without_clock(nodes)
         search.prober.disable()        # it may be on a slow disk
         search.restrict_root(self._task.moves, self._task.complete)

@@ -6,7 +6,7 @@ import chess.variant
 import pytest
 
 from engine.evaluation.variant_weights import VALUES
-from tests.engine.uci_session import Session, converse
+from tests.engine.uci_session import Session, converse, converse_with_process
 from tests.engine.variants.games import UCI_NAMES
 
 
@@ -86,6 +86,15 @@ def test_chess960_castling_of_a_variant(session: Session) -> None:
 def test_a_game_that_is_over_is_won_for_the_right_side(variant: str, position: str, score: str) -> None:
     lines = converse(f"setoption name UCI_Variant value {variant}", f"position fen {position}", "go depth 3")
     assert lines[-2:] == [f"info depth 0 score {score}", "bestmove 0000"]
+
+
+def test_a_search_among_dozens_of_queens_ends() -> None:
+    """The look for a win by one move, which heard neither the clock nor `stop`, took minutes here."""
+    fen = "2qq4/3kP3/qqq3qP/3PP1PP/q1P1P2K/2q1P2P/qPqqqPPq/q5q1[] b - - 99 1"
+    lines = converse_with_process(
+        "setoption name UCI_Variant value crazyhouse", f"position fen {fen}", "go nodes 100", "go infinite", "stop"
+    )
+    assert [line.split()[0] for line in lines].count("bestmove") == 2
 
 
 def test_no_wdl_is_shown_in_variants_whose_draws_no_model_knows(session: Session) -> None:
