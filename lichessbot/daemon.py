@@ -348,9 +348,9 @@ class Daemon:
                 if error.denies_token:
                     self._denied(str(error))
             case ReadPlaying():
-                self._reconciler.list_failed(error)
-                if self._shutdown.exit_code is None:
-                    self._connection.listen()
+                if self._reconciler.list_failed(error):
+                    self._shutdown.games_known(self._config.stop_grace)
+                self._connection.listen()
                 if error.denies_token and error.missing_scope is None:
                     self._denied(str(error))
             case ChallengeAnswer():

@@ -85,7 +85,10 @@ class Shutdown:
         return True
 
     def games_known(self, grace_s: float) -> None:
-        """Note that the games in progress were joined; if an engine failed, end after them."""
+        """If an engine failed, end after the games in progress, which are joined before the next `tick`.
+
+        If Lichess refuses to list them, they are those that the records remember.
+        """
         if self._code_at_end is not ExitCode.OK and self.leave_at is None:
             self.finish("an engine fails", grace_s)
 

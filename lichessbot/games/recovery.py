@@ -217,14 +217,15 @@ class Reconciler:
         """Take note that Lichess does not say who we are, and so not what we play."""
         self._recovery.list_failed()
 
-    def list_failed(self, error: ApiError) -> None:
-        """Take note that no list came; if Lichess refuses it, go on without one."""
+    def list_failed(self, error: ApiError) -> bool:
+        """Take note that no list came; return whether Lichess refuses it, so that all goes on without one."""
         self._recovery.list_failed()
         self._schedule.done(time.monotonic(), error)
         is_refused = isinstance(error, Refused) and error.certain
         self._lobby.playing_failed(is_refused=is_refused)
         if is_refused:
             self._games.list_refused()
+        return is_refused
 
     def compare(self, listed: Sequence[GameInfo], asked_at: float, context: GameContext) -> None:
         """Compare our games with the list, requested at the monotonic second `asked_at`."""

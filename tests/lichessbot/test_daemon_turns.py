@@ -1,6 +1,7 @@
-"""When the main loop does what is due, and when it ends by itself, without Lichess."""
+"""When the main loop does what is due, what reports lead to, and when it ends by itself, without Lichess."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,14 +11,28 @@ from pydantic import SecretStr
 
 from lichessbot.config import Config
 from lichessbot.daemon import Daemon
-from lichessbot.errors import ExitCode
+from lichessbot.errors import ApiError, ExitCode, Refused, Unreachable
+from lichessbot.games.recovery import Reconciler
 from lichessbot.inbox import ReloadRequested
 from lichessbot.lichess.client import Access
+from lichessbot.lichess.commands import CommandFailed, ReadPlaying
 from lichessbot.storage.store import Store
 from lichessbot.systemd import ServiceManager
 from lichessbot.timeouts import Timeouts
 
 FAR_S = 600.0
+NO_SCOPE = Refused(403, "Missing scope: preference:read")
+
+
+class Part:
+    """A part of the daemon that notes what it is told, and does nothing."""
+
+    def __init__(self, name: str, told: list[str]) -> None:
+        self._name = name
+        self._told = told
+
+    def __getattr__(self, method: str) -> Callable[..., None]:
+        return lambda *_, **__: self._told.append(f"{self._name}.{method}")
 
 
 @pytest.fixture
@@ -87,3 +102,28 @@ def test_a_denied_token_is_doubted_if_it_was_good_or_games_may_be_lost(
     daemon._connection.token_denied = lambda reason, clocks_run_until: is_dead
     daemon._denied("401: No such token")
     assert daemon._shutdown.exit_code is (ExitCode.REFUSED if is_dead or doubt is None else None)
+
+
+# What reports lead to
+
+
+@pytest.fixture
+def told(daemon: Any) -> list[str]:
+    """What the daemon tells its parts to do."""
+    told: list[str] = []
+    deciding = ("connection", "reconciler", "lobby", "games", "engine_checks")
+    for name in (*deciding, "control", "web", "outbox", "archive", "notifier"):
+        setattr(daemon, f"_{name}", Part(name, told))
+    return told
+
+
+@pytest.mark.parametrize(("error", "ends"), [(NO_SCOPE, True), (Unreachable("502"), False)])
+def test_a_daemon_whose_engine_failed_at_the_start_ends_although_lichess_refuses_the_list_of_games(
+    daemon: Any, told: list[str], store: Store, error: ApiError, ends: bool
+) -> None:
+    """It stayed for ever, and took no games."""
+    daemon._reconciler = Reconciler(daemon._games, daemon._lobby, daemon._outbox, store, "", Timeouts())
+    daemon._shutdown.engine_failed(ExitCode.USAGE, left_over=1)
+    daemon._dispatch(CommandFailed(ReadPlaying(), error))
+    assert "connection.listen" in told
+    assert (daemon._shutdown.leave_at is not None) == ends
