@@ -84,8 +84,8 @@ class GameRecovery:
         return self.our_id not in ("", account.id)
 
     def introduce(self, account: Account) -> None:
-        """Store our account."""
-        if self.is_another(account):
+        """Store our account; games of another one, or of one at another server, are not ours."""
+        if self.our_id != account.id:
             for info in (*self._left_over, *self._left_over_by_days):
                 self._store.note_left(info.game_id)
             self._left_over, self._left_over_by_days = [], []

@@ -154,6 +154,9 @@ def test_the_games_of_another_server_are_not_joined(folder: Path) -> None:
         recovery.introduce(anybody)
         recovery.engine_is_good(NOW)
         assert ids(recovery, NOW + PATIENCE_S) == []
+        assert recovery.list_came(()) == []
+    with closing(Store(Database(folder))) as later:
+        assert later.left_over == []
 
 
 # Lists of games in progress
