@@ -1,7 +1,7 @@
 """Which games are ours: from the records, and from lists of games in progress."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -18,7 +18,7 @@ from lichessbot.games.manager import GameManager
 from lichessbot.games.recovery import GameRecovery, ListSchedule, Reconciler
 from lichessbot.games.session import GameContext
 from lichessbot.lichess.answers import Account
-from lichessbot.lichess.commands import AcceptChallenge, CommandFailed, ReadPlaying
+from lichessbot.lichess.commands import AcceptChallenge, CommandDone, CommandFailed, ReadPlaying
 from lichessbot.storage.database import Database
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
@@ -67,6 +67,7 @@ def test_lichess_gets_time_to_send_the_list(recovery: GameRecovery) -> None:
     recovery.introduce(US)
     recovery.engine_is_good(NOW)
     assert ids(recovery, NOW) == []
+    recovery.engine_is_good(NOW + 0.5)  # that of another profile
     assert recovery.wake_at == NOW + PATIENCE_S
     assert ids(recovery, NOW + PATIENCE_S) == ["second", "first"]
     assert ids(recovery, NOW + PATIENCE_S) == []
@@ -77,6 +78,27 @@ def test_a_failure_ends_the_wait(recovery: GameRecovery) -> None:
     recovery.engine_is_good(NOW)
     recovery.list_failed()
     assert ids(recovery, NOW + 0.1) == ["second", "first"]
+
+
+@pytest.mark.parametrize(
+    "fail", [Reconciler.account_failed, lambda it: it.list_failed(Unreachable("502"))], ids=["account", "list"]
+)
+def test_games_left_over_are_joined_as_soon_as_lichess_fails_to_tell_of_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, fail: Callable[[Reconciler], object]
+) -> None:
+    timeouts, joined = replace(TIMEOUTS, games_told=timedelta(hours=1)), list[str]()
+    context = cast(GameContext, SimpleNamespace(our_id=US.id))
+    with closing(Store(Database(folder))) as store:
+        outbox, games = Outbox(), GameManager(SimpleQueue(), timeouts)
+        monkeypatch.setattr(games, "join", lambda info, context: joined.append(info.game_id))
+        reconciler = Reconciler(games, lobby_of(store, outbox, []), outbox, store, URL, timeouts)  # type: ignore[arg-type]
+        reconciler.engine_is_good()
+        reconciler.resume_remembered(lambda our_id: context)
+        assert joined == []
+        fail(reconciler)
+        for _ in range(2):
+            reconciler.resume_remembered(lambda our_id: context)
+            assert joined == ["second", "first"]
 
 
 def test_a_list_from_lichess_replaces_the_records(folder: Path) -> None:
@@ -272,8 +294,13 @@ def test_without_events_a_list_that_does_not_come_is_not_requested_more_often(sc
 
 @pytest.mark.parametrize(
     ("heartbeat_s", "error", "starting"),
-    [(1e-6, Unreachable("502"), 0), (180.0, Unreachable("502"), 1), (180.0, Refused(403, "Missing scope"), 0)],
-    ids=["for long", "once", "refused"],
+    [
+        (1e-6, Unreachable("502"), 0),
+        (180.0, Unreachable("502"), 1),
+        (180.0, Refused(403, "<html>", certain=False), 1),
+        (180.0, Refused(403, "Missing scope"), 0),
+    ],
+    ids=["for long", "once", "refused by a proxy", "refused"],
 )
 def test_a_slot_whose_game_is_gone_is_free_at_last_though_no_list_comes(
     folder: Path, heartbeat_s: float, error: ApiError, starting: int
@@ -306,6 +333,22 @@ def test_a_slot_whose_game_did_not_begin_in_time_is_free_after_a_list_without_it
         assert len(lobby) == 1
         reconciler.compare([], time.monotonic(), context)
         assert len(lobby) == 0
+
+
+def test_a_game_that_began_for_certain_is_joined_once_though_no_list_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outbox, context, joined = Outbox(), cast(GameContext, SimpleNamespace(config=Config())), list[str]()
+    with closing(Store(Database(tmp_path))) as store:
+        games, lobby = GameManager(SimpleQueue(), AT_ONCE), lobby_of(store, outbox, [], timeouts=AT_ONCE)
+        monkeypatch.setattr(games, "join", lambda info, context: joined.append(info.game_id))
+        reconciler = Reconciler(games, lobby, outbox, store, URL, AT_ONCE)  # type: ignore[arg-type]
+        lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
+        lobby.command_answered(CommandDone(AcceptChallenge("wxyz9876")))
+        for _ in range(2):
+            reconciler.tick(context, has_events=True)
+            assert joined == ["wxyz9876"]
+            assert len(lobby) == 0, "its slot is that of the game now"
 
 
 @pytest.mark.parametrize(("has_events", "pause_s"), [(True, HEARTBEAT_S), (False, WITHOUT_EVENTS_S)])
