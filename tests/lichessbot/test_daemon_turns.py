@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,15 +15,30 @@ from lichessbot.config import Config
 from lichessbot.daemon import Daemon
 from lichessbot.errors import ApiError, ExitCode, Refused, Unreachable
 from lichessbot.games.recovery import Reconciler
-from lichessbot.inbox import ReloadRequested
+from lichessbot.inbox import ReloadRequested, Report
+from lichessbot.lichess.answers import Account
 from lichessbot.lichess.client import Access
-from lichessbot.lichess.commands import CommandFailed, ReadPlaying
+from lichessbot.lichess.commands import (
+    AcceptChallenge,
+    Command,
+    CommandDone,
+    CommandFailed,
+    ReadAccount,
+    ReadPlaying,
+    SendMove,
+)
+from lichessbot.lichess.enums import Variant
+from lichessbot.lichess.models import ChatLine, UnknownEvent
+from lichessbot.lichess.parsing import parse_game_event
+from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
 from lichessbot.storage.store import Store
 from lichessbot.systemd import ServiceManager
 from lichessbot.timeouts import Timeouts
+from tests.lichessbot.scripted_daemon import full
 
 FAR_S = 600.0
 NO_SCOPE = Refused(403, "Missing scope: preference:read")
+NO_TOKEN = Refused(401, "No such token")
 
 
 class Part:
@@ -33,6 +50,16 @@ class Part:
 
     def __getattr__(self, method: str) -> Callable[..., None]:
         return lambda *_, **__: self._told.append(f"{self._name}.{method}")
+
+    def __len__(self) -> int:
+        return 0
+
+
+@dataclass(frozen=True)
+class Context:
+    """What games share, as far as a reload changes it."""
+
+    config: Config
 
 
 @pytest.fixture
@@ -117,6 +144,61 @@ def told(daemon: Any) -> list[str]:
     return told
 
 
+@pytest.mark.parametrize(
+    ("report", "is_read_again"),
+    [
+        (StreamEvent(None, UnknownEvent(), 0.0), True),
+        (StreamEvent("abcd1234", parse_game_event(full("abcd1234")), 0.0), True),
+        (StreamEvent("abcd1234", ChatLine(), 0.0), False),
+        (StreamOpened(None), False),
+    ],
+    ids=["event", "state of a game", "chat", "opened"],
+)
+def test_once_a_stream_is_read_again_no_other_waits_for_its_next_attempt(
+    daemon: Any, told: list[str], report: Report, is_read_again: bool
+) -> None:
+    daemon._dispatch(report)
+    assert ("games.retry_now" in told, "connection.retry_now" in told) == (is_read_again, is_read_again)
+
+
+@pytest.mark.parametrize(
+    ("report", "is_good"),
+    [
+        (CommandDone(SendMove("abcd1234", 0, "e2e4")), True),
+        (StreamOpened("abcd1234"), True),
+        (CommandFailed(ReadPlaying(), Unreachable("502")), False),
+        (StreamLost(None, "502", timedelta()), False),
+    ],
+)
+def test_a_good_answer_speaks_for_the_token(daemon: Any, told: list[str], report: Report, is_good: bool) -> None:
+    daemon._dispatch(report)
+    assert ("connection.succeeded" in told) == is_good
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "is_denied"),
+    [
+        (ReadAccount(), NO_TOKEN, True),
+        (ReadAccount(), Unreachable("502"), False),
+        (ReadPlaying(), NO_TOKEN, True),
+        (ReadPlaying(), NO_SCOPE, False),
+        (ReadPlaying(), Unreachable("502"), False),
+    ],
+)
+def test_only_a_refusal_that_means_the_token_speaks_against_it(
+    daemon: Any, told: list[str], monkeypatch: pytest.MonkeyPatch, command: Command, error: ApiError, is_denied: bool
+) -> None:
+    denials: list[str] = []
+    monkeypatch.setattr(daemon, "_denied", denials.append)
+    daemon._dispatch(CommandFailed(command, error))
+    assert denials == ([str(error)] if is_denied else [])
+
+
+def test_after_an_answer_to_a_challenge_that_failed_the_list_of_games_is_read(daemon: Any, told: list[str]) -> None:
+    daemon._dispatch(CommandFailed(AcceptChallenge("one"), Refused(400, "The challenge has been accepted.")))
+    assert "reconciler.want" in told
+
+
 @pytest.mark.parametrize(("error", "ends"), [(NO_SCOPE, True), (Unreachable("502"), False)])
 def test_a_daemon_whose_engine_failed_at_the_start_ends_although_lichess_refuses_the_list_of_games(
     daemon: Any, told: list[str], store: Store, error: ApiError, ends: bool
@@ -127,3 +209,43 @@ def test_a_daemon_whose_engine_failed_at_the_start_ends_although_lichess_refuses
     daemon._dispatch(CommandFailed(ReadPlaying(), error))
     assert "connection.listen" in told
     assert (daemon._shutdown.leave_at is not None) == ends
+
+
+@pytest.mark.parametrize("missing", [None, "account", "engines"])
+def test_the_daemon_begins_once_when_its_account_is_known_and_its_engines_are_good(
+    daemon: Any, told: list[str], monkeypatch: pytest.MonkeyPatch, missing: str | None
+) -> None:
+    account = Account(id="testbot", username="TestBot", title="BOT")
+    monkeypatch.setattr(daemon, "_context", None)
+    monkeypatch.setattr(daemon, "_game_context", lambda our_id: Context(Config()))
+    daemon._connection.access = SimpleNamespace(url="")
+    daemon._connection.account = None if missing == "account" else account
+    daemon._engine_checks.running = SimpleNamespace() if missing == "engines" else None
+    for _ in range(2):
+        daemon._begin_if_ready()
+    begun = ["reconciler.introduce", "connection.introduce", "reconciler.want", "lobby.open"]
+    assert told == (begun if missing is None else [])
+
+
+@pytest.mark.parametrize(
+    ("is_good", "engine", "is_checked"), [(True, {}, False), (True, {"hash_mb": 2}, True), (False, {}, True)]
+)
+def test_a_reload_checks_engines_that_are_new_or_not_good_yet(
+    daemon: Any, told: list[str], is_good: bool, engine: dict[str, int], is_checked: bool
+) -> None:
+    given = Config.model_validate({"engine": engine, "challenge": {"concurrency": 3}})
+    daemon._settings = SimpleNamespace(reload_and_log=lambda log: given, log_use=lambda *_, **__: told.append("log"))
+    daemon._manager, daemon._engine_is_good = Part("manager", told), is_good
+    daemon._context, daemon._lobby.playable = Context(Config()), tuple(Variant)
+    daemon._dispatch(ReloadRequested())
+    check = ["engine_checks.begin"] if is_checked else []
+    begin = ["manager.reloading", "engine_checks.end", *check, "lobby.reload", "log", "manager.reloaded"]
+    assert [it for it in told if it != "engine_checks.note"] == begin
+    assert daemon._context.config.challenge.concurrency == 3
+    assert (daemon._context.config.engine.hash_mb == given.engine.hash_mb) == (not engine), "not before the check"
+
+
+def test_at_its_end_the_daemon_closes_all_its_parts(daemon: Any, told: list[str]) -> None:
+    daemon._close()
+    parts = ("control", "web", "lobby", "games", "outbox", "archive", "notifier")
+    assert set(told) == {"connection.stop_listening", "engine_checks.end", *(f"{part}.close" for part in parts)}
