@@ -14,13 +14,14 @@ from lichessbot.connection import Connection
 from lichessbot.errors import RateLimited, Refused, Unreachable
 from lichessbot.lichess.answers import Account
 from lichessbot.lichess.client import Access
-from lichessbot.lichess.commands import CommandDone, CommandFailed
+from lichessbot.lichess.commands import CommandDone, CommandFailed, ReadPlaying
 from lichessbot.lichess.streams import PlayingWanted, StreamLost, StreamOpened, StreamReader, StreamReport
 from lichessbot.timeouts import Timeouts
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
 MINUTE = Timeouts(denied_token=timedelta(seconds=60))
 NO_CLOCKS = -math.inf
+US = Account(id="testbot", username="TestBot", title="BOT")
 
 
 @pytest.fixture
@@ -37,8 +38,11 @@ def link(clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Connection:
     return it
 
 
-def test_a_token_denied_for_a_minute_is_dead(link: Connection, clock: SimpleNamespace) -> None:
+def test_a_token_denied_for_a_minute_is_dead(
+    link: Connection, clock: SimpleNamespace, caplog: pytest.LogCaptureFixture
+) -> None:
     assert not link.token_denied("401", NO_CLOCKS)
+    assert "patience_s=60" in caplog.text
     clock.now = 59.0
     link.account_failed(Refused(401, "No such token"))
     assert not link.token_denied("401", NO_CLOCKS)
@@ -80,12 +84,60 @@ def test_a_good_answer_ends_the_doubt(link: Connection, clock: SimpleNamespace) 
     assert not link.token_denied("401", NO_CLOCKS)
 
 
-def test_the_status_of_an_open_event_stream_survives_a_doubt_about_the_token(link: Connection) -> None:
+def test_the_account_is_asked_for_once_at_a_time_and_ever_more_rarely_until_events_come(
+    link: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each denial asks, as does each failure: the questions would double each time."""
+    pauses_s: list[float] = []
+    monkeypatch.setattr(link.outbox, "send", lambda command, after: pauses_s.append(after.total_seconds()))
+    link.token_denied("401", NO_CLOCKS)
+    for asked in range(1, 5):
+        link.token_denied("401", NO_CLOCKS)
+        assert len(pauses_s) == asked
+        link.account_failed(Refused(401, "No such token"))
+    link.account_answered(US)
+    link.token_denied("401", NO_CLOCKS)
+    assert pauses_s[0] == 0.0
+    assert min(pauses_s[-2:]) >= 1.0, "half of the bound, which has doubled"
+    link.account_answered(US)
     link.stream_opened()
     link.token_denied("401", NO_CLOCKS)
+    assert pauses_s[-1] == 0.0
+    assert len(pauses_s) == 7
+
+
+def test_a_scope_that_the_token_lacks_is_named_once(link: Connection, caplog: pytest.LogCaptureFixture) -> None:
+    for scope in ("bot:play", "bot:play", "team:write"):
+        link.warn_of_missing_scope(Refused(403, f"Missing scope: {scope}"))
+    link.warn_of_missing_scope(Unreachable("502"))
+    scopes = [record.getMessage().split()[1] for record in caplog.records]
+    assert scopes == ["scope=bot:play", "scope=team:write"]
+
+
+def test_requests_say_whose_bot_this_is_once_it_is_known(lichess: ScriptedLichess) -> None:
+    lichess.answer("/api/account", Reply(body={"id": "testbot", "username": "TestBot"}))
+    lichess.answer("/api/account/playing", Reply(body={"nowPlaying": []}))
+    reports: SimpleQueue[StreamReport | CommandDone | CommandFailed] = SimpleQueue()
+    link = Connection(Access(lichess.url, SecretStr("token"), MINUTE), reports.put, MINUTE)
+    link.read_account()
+    reports.get(timeout=60.0)
+    for renew_sessions in (False, True):
+        link.introduce(US, renew_sessions=renew_sessions)
+        link.outbox.send(ReadPlaying())
+        reports.get(timeout=60.0)
+    link.outbox.close()
+    names = [request.headers["User-Agent"].partition(" user:")[2] for request in lichess.requests]
+    assert names == ["", "", "TestBot"]
+
+
+def test_the_status_of_an_open_event_stream_survives_a_doubt_about_the_token(link: Connection) -> None:
+    link.stream_opened()
+    assert link.summary == "listening"
+    link.token_denied("401", NO_CLOCKS)
+    assert link.summary == "token denied, trying again"
     link.account_failed(Refused(401, "No such token"))
-    assert link.summary != "listening"
-    link.account_answered(Account(id="testbot", username="TestBot", title="BOT"))
+    assert link.summary == "not connected, trying again"
+    link.account_answered(US)
     assert link.summary == "listening"
 
 
@@ -93,17 +145,18 @@ def test_an_account_reopens_only_an_event_stream_that_was_refused(
     link: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that is open would miss events, and one that waits may do so because Lichess asked for it."""
-    account, reopenings = Account(id="testbot", username="TestBot", title="BOT"), []
+    reopenings: list[bool] = []
     monkeypatch.setattr(link, "_stream", SimpleNamespace(reopen=lambda: reopenings.append(link.is_open)))
+    link.stream_refused()
     link.stream_opened()
-    link.account_answered(account)
+    link.account_answered(US)
     link.stream_refused()
     link.stream_lost(StreamLost(None, "429", timedelta(minutes=1)))
-    link.account_answered(account)
+    link.account_answered(US)
     assert reopenings == []
     assert link.summary != "listening"
     link.stream_refused()
-    link.account_answered(account)
+    link.account_answered(US)
     assert reopenings == [False]
 
 
@@ -149,6 +202,16 @@ def test_an_event_stream_whose_reader_hangs_gets_another(
     assert "events.lost reason=\"its thread hangs\" retry_in_s=0" in caplog.text
     link.tick()
     link.stop_listening()
+    assert link._stream._stopping
+
+
+def test_the_outbox_gives_up_requests_that_hang_when_it_is_told_to(
+    link: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[bool] = []
+    monkeypatch.setattr(link.outbox, "tick", lambda: looks.append(True))
+    link.tick()
+    assert looks == [True]
 
 
 @pytest.mark.parametrize(("is_open", "reopened"), [(True, 1), (False, 0)])
