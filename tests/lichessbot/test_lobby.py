@@ -21,6 +21,7 @@ from lichessbot.lichess.commands import (
     CreateChallenge,
     DeclineChallenge,
     JoinTournament,
+    LeaveTournament,
     ReadOutgoing,
     ReadTournament,
 )
@@ -60,6 +61,16 @@ def test_a_game_found_in_the_list_takes_no_second_slot(store: Store) -> None:
     games.append(game)
     lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
     assert outbox.sent[-1] == AcceptChallenge("wxyz9876")
+
+
+def test_a_game_of_an_arena_that_may_have_begun_unseen_has_the_list_read(store: Store) -> None:
+    lobby = lobby_of(store, Outbox(), [], timeouts=AT_ONCE)
+    lobby.tick()
+    lobby.command_answered(CommandDone(ReadTournament(ARENA), ArenaInfo(id=ARENA, secondsToFinish=600)))
+    assert not lobby.should_read_playing()
+    lobby.tick()
+    lobby.command_answered(CommandDone(JoinTournament(ARENA, None, None, pair=True)))
+    assert lobby.should_read_playing()
 
 
 def test_a_list_without_a_game_that_is_overdue_frees_its_slot(store: Store) -> None:
@@ -241,6 +252,27 @@ def test_stopping_looks_for_the_game_of_an_accepted_challenge(store: Store) -> N
     assert hall.lobby.should_read_playing()
 
 
+def test_stopping_leaves_arenas_but_does_not_wait_for_it_in_an_outage(store: Store) -> None:
+    outbox = Outbox()
+    lobby = lobby_of(store, outbox, [])
+    lobby.tick()
+    lobby.command_answered(CommandDone(ReadTournament(ARENA), ArenaInfo(id=ARENA, secondsToFinish=600)))
+    lobby.stop()
+    lobby.tick()
+    assert outbox.sent[-1] == LeaveTournament(ARENA)
+    assert not lobby.is_clear
+    lobby.command_answered(CommandFailed(LeaveTournament(ARENA), Unreachable("502")))
+    assert lobby.is_clear
+
+
+def test_an_open_challenge_gives_its_slot_to_a_challenger_who_waits(store: Store) -> None:
+    hall = Hall(store, Config.model_validate({"matchmaking": {"allow_matchmaking": True}}))
+    canceled = CancelChallenge(hall.challenge_a_rival().id)
+    hall.lobby.challenge_event(challenged("wxyz9876", id="ann"), time.monotonic())
+    hall.lobby.tick()
+    assert hall.outbox.sent[-1] == canceled
+
+
 def test_the_withdrawal_of_a_challenge_that_was_accepted_is_not_sent(store: Store) -> None:
     """It would abort the game."""
     hall = Hall(store)
@@ -324,6 +356,13 @@ def test_an_open_challenge_to_a_human_takes_no_game_of_a_bot(store: Store) -> No
     lobby.rechallenge(received=True)
     assert isinstance(outbox.sent[-1], CreateChallenge)
     assert lobby.snapshot().objection_to_bots is None
+
+
+@pytest.mark.parametrize(("speed", "is_last"), [("blitz", True), ("correspondence", False)])
+def test_a_game_of_correspondence_that_goes_on_is_none_of_todays(store: Store, speed: str, is_last: bool) -> None:
+    config = Config.model_validate({"matchmaking": {"bot_games_per_day": 1}})
+    lobby = lobby_of(store, Outbox(), [game_with("BOT Rival", speed=speed)], config)
+    assert (lobby.snapshot().objection_to_bots is not None) == is_last
 
 
 # What the log says of challenges that fail
