@@ -191,7 +191,7 @@ class Lobby:
 
     def resume(self) -> None:
         """Take new games again."""
-        if self.is_paused and not self._stopping:
+        if self.is_paused:
             self.is_paused = False
             self._go_on()
 
