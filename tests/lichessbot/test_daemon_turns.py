@@ -34,6 +34,8 @@ from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
 from lichessbot.storage.store import Store
 from lichessbot.systemd import ServiceManager
 from lichessbot.timeouts import Timeouts
+from lichessbot.uci import startup_check
+from lichessbot.uci.search import EngineDied
 from tests.lichessbot.scripted_daemon import full
 
 FAR_S = 600.0
@@ -225,6 +227,50 @@ def test_the_daemon_begins_once_when_its_account_is_known_and_its_engines_are_go
         daemon._begin_if_ready()
     begun = ["reconciler.introduce", "connection.introduce", "reconciler.want", "lobby.open"]
     assert told == (begun if missing is None else [])
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_after_one_good_engine_games_are_resumed_and_after_the_last_all_begins(
+    daemon: Any, told: list[str], is_over: bool
+) -> None:
+    check = SimpleNamespace(over=is_over, playable=(Variant.ATOMIC,), config=Config())
+    daemon._engine_checks.answered = lambda report: (check, ())
+    daemon._begin_if_ready = lambda: told.append("begin")
+    daemon._manager, daemon._context = Part("manager", told), Context(Config())
+    daemon._dispatch(EngineDied(startup_check.GAME_ID, 1, "as told"))
+    used = ["engine_checks.passed", "lobby.engines_work", "lobby.reload", "manager.reached", "begin"] if is_over else []
+    assert told == ["engine_checks.note", "reconciler.engine_is_good", *used]
+    assert daemon._engine_is_good == is_over
+
+
+@pytest.mark.parametrize(
+    ("is_good", "is_in_use", "left_over", "code", "follows"),
+    [
+        (True, True, [], None, ["lobby.engines_fail", "notifier.engines_fail", "begin"]),
+        (True, False, [], None, ["settings.keep_engines", "begin"]),
+        (False, True, [], ExitCode.USAGE, []),
+        (False, True, ["abcd1234"], None, ["reconciler.engine_is_good", "manager.reached", "begin"]),
+    ],
+    ids=["in use", "reloaded", "at the start", "at the start with games left over"],
+)
+def test_what_an_engine_that_fails_its_check_costs(
+    daemon: Any,
+    told: list[str],
+    is_good: bool,
+    is_in_use: bool,
+    left_over: list[str],
+    code: ExitCode | None,
+    follows: list[str],
+) -> None:
+    check = SimpleNamespace(over=False, config=daemon._given if is_in_use else Config())
+    daemon._engine_checks.answered = lambda report: (check, (startup_check.Fault("engine: no such program"),))
+    daemon._lobby.engines_fail = lambda reason: not told.append("lobby.engines_fail")
+    daemon._begin_if_ready = lambda: told.append("begin")
+    daemon._manager, daemon._settings = Part("manager", told), Part("settings", told)
+    daemon._store, daemon._engine_is_good = SimpleNamespace(left_over=left_over), is_good
+    daemon._dispatch(EngineDied(startup_check.GAME_ID, 1, "as told"))
+    assert told == ["engine_checks.note", *follows]
+    assert daemon._shutdown.exit_code is code
 
 
 @pytest.mark.parametrize(
