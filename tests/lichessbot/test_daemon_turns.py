@@ -15,7 +15,7 @@ from lichessbot.config import Config
 from lichessbot.daemon import Daemon
 from lichessbot.errors import ApiError, ExitCode, Refused, Unreachable
 from lichessbot.games.recovery import Reconciler
-from lichessbot.inbox import ReloadRequested, Report
+from lichessbot.inbox import ReloadRequested, Report, ReviewDone
 from lichessbot.lichess.answers import Account
 from lichessbot.lichess.client import Access
 from lichessbot.lichess.commands import (
@@ -29,14 +29,15 @@ from lichessbot.lichess.commands import (
 )
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import ChatLine, UnknownEvent
-from lichessbot.lichess.parsing import parse_game_event
-from lichessbot.lichess.streams import StreamEvent, StreamLost, StreamOpened
+from lichessbot.lichess.parsing import parse_account_event, parse_game_event
+from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened
+from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.systemd import ServiceManager
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci import startup_check
 from lichessbot.uci.search import EngineDied
-from tests.lichessbot.scripted_daemon import full
+from tests.lichessbot.scripted_daemon import challenge, full, game, line
 
 FAR_S = 600.0
 NO_SCOPE = Refused(403, "Missing scope: preference:read")
@@ -44,7 +45,10 @@ NO_TOKEN = Refused(401, "No such token")
 
 
 class Part:
-    """A part of the daemon that notes what it is told, and does nothing."""
+    """A part of the daemon that notes what it is told, and does nothing; nothing is due in it."""
+
+    wake_at = leave_at = feed_due_at = None
+    is_open = overdue = is_talking = False
 
     def __init__(self, name: str, told: list[str]) -> None:
         self._name = name
@@ -136,6 +140,10 @@ def test_a_denied_token_is_doubted_if_it_was_good_or_games_may_be_lost(
 # What reports lead to
 
 
+def on_events(kind: str, **fields: Any) -> StreamEvent:
+    return StreamEvent(None, parse_account_event(line(kind, **fields)), 0.0)
+
+
 @pytest.fixture
 def told(daemon: Any) -> list[str]:
     """What the daemon tells its parts to do."""
@@ -144,6 +152,60 @@ def told(daemon: Any) -> list[str]:
     for name in (*deciding, "control", "web", "outbox", "archive", "notifier"):
         setattr(daemon, f"_{name}", Part(name, told))
     return told
+
+
+@pytest.mark.parametrize(
+    ("report", "follows"),
+    [
+        (on_events("gameStart", game=game("abcd1234")), ["lobby.game_started", "games.join"]),
+        (on_events("gameFinish", game=game("abcd1234")), ["lobby.game_finished", "games.finished"]),
+        (StreamEvent(None, parse_account_event(challenge("one")), 0.0), ["lobby.challenge_event"]),
+        (on_events("confetti"), []),
+        (StreamEvent("abcd1234", parse_game_event(full("abcd1234")), 0.0), ["lobby.game_opened", "games.tell"]),
+        (StreamEvent("abcd1234", ChatLine(), 0.0), ["games.tell"]),
+        (StreamLost(None, "502", timedelta()), ["connection.stream_lost"]),
+        (StreamLost("abcd1234", "502", timedelta()), ["games.tell"]),
+        (PlayingWanted("a doubt"), ["reconciler.want"]),
+        (CommandDone(SendMove("abcd1234", 0, "e2e4")), ["games.tell"]),
+        (CommandDone(ReadPlaying(), ()), ["lobby.command_answered", "reconciler.compare", "connection.listen"]),
+        (CommandDone(AcceptChallenge("one")), ["lobby.command_answered"]),
+        (EngineDied("abcd1234", 1, "killed"), ["games.tell"]),
+        (ReviewDone("abcd1234", ()), ["games.tell"]),
+        (PlayerList("https://localhost/list", frozenset()), ["lobby.block_list_fetched"]),
+    ],
+)
+def test_each_report_reaches_those_whom_it_concerns(
+    daemon: Any, told: list[str], report: Report, follows: list[str]
+) -> None:
+    daemon._dispatch(report)
+    always = {"engine_checks.note", "connection.succeeded", "connection.retry_now", "games.retry_now"}
+    assert [it for it in told if it not in always] == follows
+
+
+def test_a_lost_event_stream_is_counted(daemon: Any, told: list[str]) -> None:
+    daemon._dispatch(StreamLost(None, "502", timedelta()))
+    assert daemon._counters.counted.event_streams_lost == 1
+
+
+@pytest.mark.parametrize(("was_open", "is_wanted"), [(False, False), (True, True)])
+def test_after_an_event_stream_that_was_away_the_list_of_games_is_read(
+    daemon: Any, told: list[str], was_open: bool, is_wanted: bool
+) -> None:
+    daemon._connection.stream_opened = lambda: was_open
+    daemon._dispatch(StreamOpened(None))
+    assert ("reconciler.want" in told) == is_wanted
+
+
+@pytest.mark.parametrize("is_ready", [False, True])
+def test_a_tick_does_what_is_due_in_every_part(daemon: Any, told: list[str], is_ready: bool) -> None:
+    daemon._context = daemon._context if is_ready else None
+    daemon._engine_is_good, daemon._engine_checks.is_due = is_ready, lambda now: True
+    daemon._control_handler = SimpleNamespace(summary="listening")
+    daemon._manager, daemon._shutdown = Part("manager", told), Part("shutdown", told)
+    daemon._tick(100.0)
+    ready = ["lobby.tick", "reconciler.tick", "engine_checks.begin"] if is_ready else []
+    first, last = ["reconciler.resume_remembered", "games.tick", "connection.tick"], ["manager.status", "manager.feed"]
+    assert told == [*first, *ready, "shutdown.tick", *last]
 
 
 @pytest.mark.parametrize(
