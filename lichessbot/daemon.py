@@ -43,7 +43,7 @@ from lichessbot.control.handler import ControlHandler
 from lichessbot.control.server import ControlServer
 from lichessbot.control.shutdown import Shutdown
 from lichessbot.control.web.server import WebServer
-from lichessbot.errors import ApiError, ExitCode
+from lichessbot.errors import ApiError, ExitCode, Refused
 from lichessbot.games.manager import GameManager
 from lichessbot.games.recording.archive import GameArchive
 from lichessbot.games.recovery import Reconciler
@@ -252,7 +252,7 @@ class Daemon:
                 self._connection.stream_lost(report)
             case StreamRefused(game_id=None, status=status, text=text):
                 self._connection.stream_refused()
-                self._denied(f"{status}: {text}")
+                self._denied(Refused(status, text))
             case StreamEvent() | StreamOpened() | StreamLost() | StreamRefused():
                 if isinstance(report, StreamEvent) and isinstance(report.event, GameFull):
                     self._lobby.game_opened(report.event)
@@ -346,13 +346,13 @@ class Daemon:
                 self._reconciler.account_failed()
                 self._connection.account_failed(error)
                 if error.denies_token:
-                    self._denied(str(error))
+                    self._denied(error)
             case ReadPlaying():
                 if self._reconciler.list_failed(error):
                     self._shutdown.games_known(self._config.stop_grace)
                 self._connection.listen()
                 if error.denies_token and error.missing_scope is None:
-                    self._denied(str(error))
+                    self._denied(error)
             case ChallengeAnswer():
                 self._want_playing("an answer to a challenge may have taken effect all the same")
 
@@ -392,12 +392,12 @@ class Daemon:
             counters=self._counters,
         )
 
-    def _denied(self, reason: str) -> None:
-        """Leave if the token is dead: with a game in progress only once that is certain."""
+    def _denied(self, error: ApiError) -> None:
+        """Leave if the token is dead: with a game in progress only once that is certain, as a missing scope is."""
         has_games = self._games or self._store.left_over or self._store.left_over_by_days
-        is_idle = not (has_games or self._connection.was_open)
-        if is_idle or self._connection.token_denied(reason, self._games.clocks_run_until):
-            self._refused(f"Lichess denied the token ({reason})")
+        is_doubtful = self._connection.was_open or (has_games and error.missing_scope is None)
+        if not is_doubtful or self._connection.token_denied(str(error), self._games.clocks_run_until):
+            self._refused(f"Lichess denied the token ({error})")
 
     def _refused(self, reason: str) -> None:
         self._log.error("refused", reason=reason)

@@ -30,7 +30,7 @@ from lichessbot.lichess.commands import (
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import ChatLine, UnknownEvent
 from lichessbot.lichess.parsing import parse_account_event, parse_game_event
-from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened
+from lichessbot.lichess.streams import PlayingWanted, StreamEvent, StreamLost, StreamOpened, StreamRefused
 from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.systemd import ServiceManager
@@ -133,8 +133,19 @@ def test_a_denied_token_is_doubted_if_it_was_good_or_games_may_be_lost(
     daemon._store = SimpleNamespace(left_over=doubt == "left_over", left_over_by_days=doubt == "left_over_by_days")
     daemon._connection.was_open = doubt == "was_open"
     daemon._connection.token_denied = lambda reason, clocks_run_until: is_dead
-    daemon._denied("401: No such token")
+    daemon._denied(NO_TOKEN)
     assert daemon._shutdown.exit_code is (ExitCode.REFUSED if is_dead or doubt is None else None)
+
+
+@pytest.mark.parametrize("was_open", [False, True])
+def test_a_token_without_the_scope_saves_no_game_unless_events_came_before(daemon: Any, *, was_open: bool) -> None:
+    """The account answers all the same, which spoke for the token again and again."""
+    daemon._store = SimpleNamespace(left_over=["abcd1234"], left_over_by_days=[])
+    daemon._games.clocks_run_until, daemon._connection.was_open = 0.0, was_open
+    daemon._connection.stream_refused = lambda: None
+    daemon._connection.token_denied = lambda reason, clocks_run_until: False
+    daemon._dispatch(StreamRefused(None, 403, "Missing scope: bot:play"))
+    assert daemon._shutdown.exit_code is (None if was_open else ExitCode.REFUSED)
 
 
 # What reports lead to
@@ -252,10 +263,10 @@ def test_a_good_answer_speaks_for_the_token(daemon: Any, told: list[str], report
 def test_only_a_refusal_that_means_the_token_speaks_against_it(
     daemon: Any, told: list[str], monkeypatch: pytest.MonkeyPatch, command: Command, error: ApiError, is_denied: bool
 ) -> None:
-    denials: list[str] = []
+    denials: list[ApiError] = []
     monkeypatch.setattr(daemon, "_denied", denials.append)
     daemon._dispatch(CommandFailed(command, error))
-    assert denials == ([str(error)] if is_denied else [])
+    assert denials == ([error] if is_denied else [])
 
 
 def test_after_an_answer_to_a_challenge_that_failed_the_list_of_games_is_read(daemon: Any, told: list[str]) -> None:
