@@ -131,7 +131,7 @@ class Daemon:
             self._config, self._outbox, self._inbox.put, store, timeouts, access.proxy, lambda: self._games.games
         )
         self._reconciler = Reconciler(self._games, self._lobby, self._outbox, store, access.url, timeouts)
-        self._shutdown = shutdown = Shutdown(self._games, self._lobby, manager, timeouts)
+        self._shutdown = shutdown = Shutdown(self._games, self._reconciler, self._lobby, manager, timeouts)
         self._control_handler = ControlHandler(self._connection, self._games, self._lobby, store, shutdown, counters)
         self._control = ControlServer(settings.loaded.state_dir, self._inbox.put)
         self._web = web

@@ -1,6 +1,7 @@
 """How the process ends: after its games, by the first signal or `lichessbot finish`, or at once."""
 
 import time
+from collections.abc import Sized
 from typing import Protocol
 
 from lichessbot.errors import ExitCode
@@ -34,12 +35,16 @@ class Lobby(Protocol):
 class Shutdown:
     """Decides when the main loop ends, and with which exit code. For the main thread; times are monotonic seconds."""
 
-    def __init__(self, games: Games, lobby: Lobby, manager: ServiceManager, timeouts: Timeouts) -> None:
+    def __init__(
+        self, games: Games, left_over: Sized, lobby: Lobby, manager: ServiceManager, timeouts: Timeouts
+    ) -> None:
+        """`left_over`: the games with a clock of an earlier process that are about to be joined."""
         self.exit_code: ExitCode | None = None
         """None as long as the main loop is to go on."""
         self.leave_at: float | None = None
         """When games that still run are left; None unless the daemon is finishing."""
         self._games = games
+        self._left_over = left_over
         self._lobby = lobby
         self._manager = manager
         self._patience_s = timeouts.request_patience.total_seconds()
@@ -105,11 +110,12 @@ class Shutdown:
             return
         # An answer may still become a game, but in an outage we would not learn of it for long.
         is_deaf = not is_connected and is_due(self._deaf_at, now)
-        if not len(self._games) and (self._lobby.is_clear or is_deaf) and not is_talking:
+        has_games = len(self._games) or len(self._left_over)
+        if not has_games and (self._lobby.is_clear or is_deaf) and not is_talking:
             self.exit_code = self._code_at_end
         elif now >= self.leave_at:
             self.leave("grace over")
 
     @property
     def _games_left(self) -> int:
-        return len(self._games) + len(self._lobby)
+        return len(self._games) + len(self._left_over) + len(self._lobby)

@@ -45,8 +45,12 @@ class GameRecovery:
     def wake_at(self) -> float | None:
         """When `begin` returns games."""
         due_at = self._good_at + self._patience_s
-        waits_for_list = self.our_id and self._left_over and not self._resumed
-        return due_at if waits_for_list and due_at < math.inf else None
+        return due_at if self.awaited and due_at < math.inf else None
+
+    @property
+    def awaited(self) -> list[GameInfo]:
+        """The left-over games with a clock that are joined as soon as a list comes or `begin` returns them."""
+        return self._left_over if self.our_id and not self._resumed else []
 
     @property
     def unjoined(self) -> list[GameInfo]:
@@ -162,6 +166,10 @@ class Reconciler:
         self._log = EventLog()
         self._schedule = ListSchedule(timeouts)
         self._recovery = GameRecovery(store, url, timeouts)
+
+    def __len__(self) -> int:
+        """Return the number of games with a clock of an earlier process that are about to be joined."""
+        return len(self._recovery.awaited)
 
     @property
     def wake_at(self) -> float | None:

@@ -6,9 +6,15 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
 
+from lichessbot.games.recovery import GameRecovery
+from lichessbot.lichess.answers import Account
+from lichessbot.storage.database import Database
+from lichessbot.storage.store import Store
+from lichessbot.timeouts import Timeouts
 from tests.fakes import forked
 from tests.fakes.rude_engine import POLITE_ENGINE
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
@@ -139,3 +145,10 @@ def stream(game_id: str) -> str:
 def playing(*games: dict[str, Any]) -> Reply:
     """The list of games in progress."""
     return Reply(body={"nowPlaying": list(games)})
+
+
+def leave_over(folder: Path, url: str, *, has_clock: bool) -> None:
+    """Have the records tell of the game abcd1234, which the last process was playing."""
+    with closing(Store(Database(folder / "state"))) as store:
+        GameRecovery(store, url, Timeouts()).introduce(Account(id="testbot", username="TestBot", title="BOT"))
+        store.note_game("abcd1234", "Ferdinand", has_clock=has_clock)

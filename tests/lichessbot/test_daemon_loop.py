@@ -5,7 +5,6 @@ import os
 import signal
 import threading
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,6 @@ import pytest
 from lichessbot.control.client import ask
 from lichessbot.control.commands import ControlCommand
 from lichessbot.errors import ExitCode
-from lichessbot.games.recovery import GameRecovery
-from lichessbot.lichess.answers import Account
-from lichessbot.storage.database import Database
-from lichessbot.storage.store import Store
-from lichessbot.timeouts import Timeouts
 from tests.fakes.rude_engine import QUICK_PYTHON
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 from tests.lichessbot.scripted_daemon import (
@@ -29,6 +23,7 @@ from tests.lichessbot.scripted_daemon import (
     decline,
     full,
     game,
+    leave_over,
     line,
     playing,
     stream,
@@ -311,13 +306,6 @@ def test_a_token_denied_at_the_start_is_refused_at_once(lichess: ScriptedLichess
     daemon.start()
     assert daemon.exit_code() == 3
     assert "No such token" in daemon.log
-
-
-def leave_over(folder: Path, url: str, *, has_clock: bool) -> None:
-    """Have the records tell of the game abcd1234, which the last process was playing."""
-    with closing(Store(Database(folder / "state"))) as store:
-        GameRecovery(store, url, Timeouts()).introduce(Account(id="testbot", username="TestBot", title="BOT"))
-        store.note_game("abcd1234", "Ferdinand", has_clock=has_clock)
 
 
 def test_games_left_over_do_not_wait_until_the_engines_of_all_profiles_are_checked(

@@ -23,6 +23,7 @@ from tests.lichessbot.scripted_daemon import (
     decline,
     full,
     game,
+    leave_over,
     line,
     playing,
     stream,
@@ -245,6 +246,25 @@ def test_correspondence_games_are_played_although_lichess_refuses_the_list_of_ga
     lichess.answer(stream("abcd1234"), ticking(theirs), ticking(ours))
     daemon.start()
     daemon.until_moved()
+
+
+def test_a_signal_before_the_games_left_over_are_joined_lets_them_end(
+    lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path
+) -> None:
+    leave_over(tmp_path, lichess.url, has_clock=True)
+    never, resumed = threading.Event(), threading.Event()
+    moves = "e2e4 e7e5 g1f3"
+    over = line("gameState", moves=moves, wtime=1, btime=1, status="resign", winner="white")
+    lichess.answer("/api/account", Reply(body=ACCOUNT, held=never))
+    lichess.answer(stream("abcd1234"), ticking(full("abcd1234", moves), resumed, over))
+    daemon.start()
+    daemon.until_asked("/api/account")
+    daemon.signal(signal.SIGTERM)
+    daemon.until(lambda: "game.resume game=abcd1234" in daemon.log)
+    resumed.set()
+    assert daemon.exit_code() == 0
+    assert "game.over game=abcd1234" in daemon.log
+    never.set()
 
 
 def test_a_rematch_that_must_wait_for_the_account_costs_no_processor_time(

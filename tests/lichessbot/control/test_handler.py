@@ -107,10 +107,10 @@ class Room:
 
     def __init__(self) -> None:
         self.lobby, self.counters = Lobby(), Counters()
-        self.games = Games([GAME, GAME])
+        self.games, self.left_over = Games([GAME, GAME]), list[str]()
         self.connection = SimpleNamespace(summary="listening", is_open=True, describe=lambda: STATUS.connection)
         self.records = SimpleNamespace(failure=None)
-        self.shutdown = Shutdown(self.games, self.lobby, ServiceManager({}), Timeouts())
+        self.shutdown = Shutdown(self.games, self.left_over, self.lobby, ServiceManager({}), Timeouts())
         parts: Any = self.connection, self.games, self.lobby, self.records, self.shutdown, self.counters
         self.handler = ControlHandler(*parts)
 
@@ -275,6 +275,13 @@ def test_a_stop_names_the_correspondence_games_that_it_leaves(room: Room, caplog
     assert "stop.asked signal=SIGTERM games_to_finish=3 correspondence_left=3" in caplog.text
 
 
+def test_leaving_before_the_games_left_over_are_joined_leaves_them_too(room: Room) -> None:
+    room.games.clear()
+    room.left_over.append("abcd1234")
+    room.ask(ControlCommand.QUIT)
+    assert room.shutdown.exit_code is ExitCode.ABANDONED
+
+
 def test_a_first_signal_after_finish_still_lets_the_games_end(room: Room) -> None:
     room.ask(ControlCommand.FINISH)
     room.shutdown.signal("SIGTERM", GRACE_S)
@@ -298,8 +305,9 @@ def test_the_process_ends_after_its_games_and_what_may_become_one(room: Room) ->
     shutdown = room.shutdown
     shutdown.tick(is_connected=True, is_talking=False)
     room.ask(ControlCommand.FINISH)
-    for games, is_clear, is_talking in ((1, True, False), (0, False, False), (0, True, True)):
-        room.games[:] = [GAME] * games
+    reasons = ((1, 0, True, False), (0, 1, True, False), (0, 0, False, False), (0, 0, True, True))
+    for games, left_over, is_clear, is_talking in reasons:
+        room.games[:], room.left_over[:] = [GAME] * games, ["abcd1234"] * left_over
         room.lobby.is_clear = is_clear
         shutdown.tick(is_connected=True, is_talking=is_talking)
         assert shutdown.exit_code is None

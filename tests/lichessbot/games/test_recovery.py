@@ -95,10 +95,12 @@ def test_games_left_over_are_joined_as_soon_as_lichess_fails_to_tell_of_them(
         reconciler.engine_is_good()
         reconciler.resume_remembered(lambda our_id: context)
         assert joined == []
+        assert len(reconciler) == 2, "the daemon does not end before they are joined"
         fail(reconciler)
         for _ in range(2):
             reconciler.resume_remembered(lambda our_id: context)
             assert joined == ["second", "first"]
+            assert len(reconciler) == 0
 
 
 def test_a_list_from_lichess_replaces_the_records(folder: Path) -> None:
@@ -107,6 +109,7 @@ def test_a_list_from_lichess_replaces_the_records(folder: Path) -> None:
         recovery.engine_is_good(NOW)
         assert [info.game_id for info in recovery.list_came({"first"})] == ["second"]
         assert recovery.list_came({"first"}) == []
+        assert recovery.awaited == []
         assert ids(recovery, NOW + PATIENCE_S) == []
 
 
@@ -171,6 +174,7 @@ def test_the_games_of_another_account_are_closed_and_counted_in_the_log(
 def test_the_games_of_another_server_are_not_joined(folder: Path) -> None:
     with closing(Store(Database(folder))) as store:
         recovery = GameRecovery(store, "http://localhost:9663", TIMEOUTS)
+        assert recovery.awaited == []
         anybody = Account(id="anybody", username="Anybody")
         assert not recovery.is_another(anybody)
         recovery.introduce(anybody)
