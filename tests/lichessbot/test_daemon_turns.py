@@ -207,16 +207,19 @@ def test_after_an_event_stream_that_was_away_the_list_of_games_is_read(
     assert ("reconciler.want" in told) == is_wanted
 
 
-@pytest.mark.parametrize("is_ready", [False, True])
-def test_a_tick_does_what_is_due_in_every_part(daemon: Any, told: list[str], is_ready: bool) -> None:
+@pytest.mark.parametrize(("is_ready", "is_in_doubt"), [(False, True), (True, False), (True, True)])
+def test_a_tick_does_what_is_due_in_every_part(
+    daemon: Any, told: list[str], is_ready: bool, is_in_doubt: bool
+) -> None:
     daemon._context = daemon._context if is_ready else None
-    daemon._engine_is_good, daemon._engine_checks.is_due = is_ready, lambda now: True
+    daemon._engine_is_good, daemon._engine_checks.is_due = is_ready, lambda now: is_in_doubt
     daemon._control_handler = SimpleNamespace(summary="listening")
     daemon._manager, daemon._shutdown = Part("manager", told), Part("shutdown", told)
     daemon._tick(100.0)
-    ready = ["lobby.tick", "reconciler.tick", "engine_checks.begin"] if is_ready else []
     first, last = ["reconciler.resume_remembered", "games.tick", "connection.tick"], ["manager.status", "manager.feed"]
-    assert told == [*first, *ready, "shutdown.tick", *last]
+    ready = ["lobby.tick", "reconciler.tick"] if is_ready else []
+    check = ["engine_checks.begin"] if is_ready and is_in_doubt else []
+    assert told == [*first, *ready, *check, "shutdown.tick", *last]
 
 
 @pytest.mark.parametrize(
@@ -274,14 +277,21 @@ def test_after_an_answer_to_a_challenge_that_failed_the_list_of_games_is_read(da
     assert "reconciler.want" in told
 
 
-@pytest.mark.parametrize(("error", "ends"), [(NO_SCOPE, True), (Unreachable("502"), False)])
-def test_a_daemon_whose_engine_failed_at_the_start_ends_although_lichess_refuses_the_list_of_games(
-    daemon: Any, told: list[str], store: Store, error: ApiError, ends: bool
+@pytest.mark.parametrize(
+    ("report", "ends"),
+    [
+        (CommandDone(ReadPlaying(), ()), True),
+        (CommandFailed(ReadPlaying(), NO_SCOPE), True),
+        (CommandFailed(ReadPlaying(), Unreachable("502")), False),
+    ],
+)
+def test_a_daemon_whose_engine_failed_at_the_start_ends_once_the_list_of_games_came_or_is_refused(
+    daemon: Any, told: list[str], store: Store, report: Report, ends: bool
 ) -> None:
-    """It stayed for ever, and took no games."""
+    """Where Lichess refused the list, it stayed for ever and took no games."""
     daemon._reconciler = Reconciler(daemon._games, daemon._lobby, daemon._outbox, store, "", Timeouts())
     daemon._shutdown.engine_failed(ExitCode.USAGE, left_over=1)
-    daemon._dispatch(CommandFailed(ReadPlaying(), error))
+    daemon._dispatch(report)
     assert "connection.listen" in told
     assert (daemon._shutdown.leave_at is not None) == ends
 
