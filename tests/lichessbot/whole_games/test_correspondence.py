@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from engine.facade import Board, Limits
+from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, TimeControl, Unlimited
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, Status, Variant
@@ -28,6 +30,14 @@ def timing(day_s: float) -> Timing:
     return Timing(tick_s=2.0, day_s=day_s, challenge_expiry_s=PATIENCE_S)
 
 
+class Penpal(GreedyOpponent):
+    """Replies after the visit has ended: otherwise one visit would be a whole game."""
+
+    def choose(self, board: Board, clocks: Limits) -> str:
+        time.sleep(1.0)
+        return super().choose(board, clocks)
+
+
 def configure(arena: Arena, places: int = 1, disconnect_time: int = 0, **keys: Any) -> None:
     arena.configure(SECTION.format(places=places, disconnect_time=disconnect_time), depth=1, **keys)
 
@@ -49,7 +59,7 @@ def is_our_turn(session: GameSession) -> bool:
 
 def begin(arena: Arena, count: int) -> None:
     """Begin `count` games with both colours, one in three without a clock."""
-    opponents = [arena.player(f"Penpal{number}") for number in range(count)]
+    opponents = [arena.player(f"Penpal{number}", Penpal) for number in range(count)]
     for number, opponent in enumerate(opponents):
         color = ColorChoice.WHITE if number % 2 else ColorChoice.BLACK
         arena.correspondence(opponent, (None, 3, 14)[number % 3], color)
