@@ -284,11 +284,15 @@ def test_an_engine_that_needs_too_much_memory_is_killed_alone_and_replaced(machi
     machine.write(CONFIG, OUR_CONFIG.replace("hash_mb: 16", f"hash_mb: {A_LARGE_TABLE_MB}"))
     start_again(machine, service)
     game, pid, died = service.game(), service.main_pid, machine.log().count("engine.died")
-    machine.until(lambda: largest_process(machine) > A_LARGE_TABLE_MB << 20)      # the engine has its table
-    limit_memory(machine, str(int(service.show("MemoryCurrent")) + LITTLE_ROOM))
-    # It may be killed too: the next engine soon wants as much.
-    machine.run("sh", "-c", GROW, "sh", service.show("ControlGroup"), str(A_LARGE_TABLE_MB << 20), check=False)
-    machine.until(lambda: machine.log().count("engine.died") > died)
+
+    def is_killed() -> bool:
+        machine.until(lambda: largest_process(machine) > A_LARGE_TABLE_MB << 20)      # the engine has its table
+        limit_memory(machine, str(int(service.show("MemoryCurrent")) + LITTLE_ROOM))
+        # It may be killed too: the next engine soon wants as much.
+        machine.run("sh", "-c", GROW, "sh", service.show("ControlGroup"), str(A_LARGE_TABLE_MB << 20), check=False)
+        return machine.log().count("engine.died") > died
+
+    machine.until(is_killed)           # not at once if a game ended just then, and its engine gave the table back
     service.until_moved(game)
     assert service.main_pid == pid
     limit_memory(machine, "75%")
