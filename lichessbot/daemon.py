@@ -393,9 +393,9 @@ class Daemon:
         )
 
     def _denied(self, error: ApiError) -> None:
-        """Leave if the token is dead: with a game in progress only once that is certain, as a missing scope is."""
+        """Leave if the token is dead: with a game in progress only once that is certain, as without `bot:play`."""
         has_games = self._games or self._store.left_over or self._store.left_over_by_days
-        is_doubtful = self._connection.was_open or (has_games and error.missing_scope is None)
+        is_doubtful = self._connection.was_open or (has_games and "bot:play" not in (error.missing_scope or ""))
         if not is_doubtful or self._connection.token_denied(str(error), self._games.clocks_run_until):
             self._refused(f"Lichess denied the token ({error})")
 

@@ -321,9 +321,12 @@ def test_games_left_over_do_not_wait_until_the_engines_of_all_profiles_are_check
     assert "engine.good" not in daemon.log
 
 
-def test_games_left_over_go_on_without_an_account(lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path) -> None:
+@pytest.mark.parametrize("failure", [Reply(502), Reply(403, {"error": "Missing scope: preference:read"})])
+def test_games_left_over_go_on_without_an_account(
+    lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path, failure: Reply
+) -> None:
     leave_over(tmp_path, lichess.url, has_clock=True)
-    lichess.answer("/api/account", Reply(502))
+    lichess.answer("/api/account", failure)
     daemon.time_scale = "100"  # to wait for an answer would take minutes
     daemon.start()
     daemon.until_asked(stream("abcd1234"))
