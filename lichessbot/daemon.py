@@ -313,7 +313,7 @@ class Daemon:
         else:
             for fault in faults:
                 self._log.error("engine.unfit", reason=fault)
-            if not self._shutdown.engine_failed(exit_code, len(self._store.left_over)):
+            if not self._shutdown.engine_failed(exit_code):
                 return
             self._reconciler.engine_is_good()  # our own engine replaces one that fails
             self._manager.reached(Milestone.ENGINE_GOOD)

@@ -75,18 +75,19 @@ class Shutdown:
         self._log.info("stop.asked", signal=why, games_to_finish=games, correspondence_left=left, hint=hint)
         return games
 
-    def engine_failed(self, code: ExitCode, left_over: int) -> bool:
+    def engine_failed(self, code: ExitCode) -> bool:
         """End with this code, as an engine fails at the start; return False.
 
         If games are left over from an earlier process, take no new ones, end after `games_known` and those, and return
         True. The exit code then asks for another start, which may find other engines.
         """
-        if not left_over:
+        games = self._games_left
+        if not games:
             self.exit_code = code
             return False
         self._lobby.stop()
         self._code_at_end = ExitCode.FAILED
-        self._log.warning("stop.later", games_to_finish=left_over)
+        self._log.warning("stop.later", games_to_finish=games)
         return True
 
     def games_known(self, grace_s: float) -> None:

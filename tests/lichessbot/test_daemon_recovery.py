@@ -267,6 +267,17 @@ def test_a_signal_before_the_games_left_over_are_joined_lets_them_end(
     never.set()
 
 
+def test_a_failing_engine_ends_the_daemon_at_once_if_the_games_left_over_are_of_another_server(
+    lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path
+) -> None:
+    leave_over(tmp_path, "http://localhost:9663", has_clock=True)
+    lichess.answer("/api/account", Reply(502))
+    daemon.settings = "profiles: [{when: {speed: rapid}, engine: {command: [no-such-engine]}}]\n"
+    daemon.start()
+    assert daemon.exit_code() == 2
+    assert daemon.logged("engine.unfit")
+
+
 def test_a_rematch_that_must_wait_for_the_account_costs_no_processor_time(
     lichess: ScriptedLichess, daemon: Daemon, tmp_path: Path
 ) -> None:

@@ -290,7 +290,8 @@ def test_a_daemon_whose_engine_failed_at_the_start_ends_once_the_list_of_games_c
 ) -> None:
     """Where Lichess refused the list, it stayed for ever and took no games."""
     daemon._reconciler = Reconciler(daemon._games, daemon._lobby, daemon._outbox, store, "", Timeouts())
-    daemon._shutdown.engine_failed(ExitCode.USAGE, left_over=1)
+    daemon._shutdown._left_over = ["abcd1234"]
+    daemon._shutdown.engine_failed(ExitCode.USAGE)
     daemon._dispatch(report)
     assert "connection.listen" in told
     assert (daemon._shutdown.leave_at is not None) == ends
@@ -350,7 +351,7 @@ def test_what_an_engine_that_fails_its_check_costs(
     daemon._lobby.engines_fail = lambda reason: not told.append("lobby.engines_fail")
     daemon._begin_if_ready = lambda: told.append("begin")
     daemon._manager, daemon._settings = Part("manager", told), Part("settings", told)
-    daemon._store, daemon._engine_is_good = SimpleNamespace(left_over=left_over), is_good
+    daemon._shutdown._left_over, daemon._engine_is_good = left_over, is_good
     daemon._dispatch(EngineDied(startup_check.GAME_ID, 1, "as told"))
     assert told == ["engine_checks.note", *follows]
     assert daemon._shutdown.exit_code is code

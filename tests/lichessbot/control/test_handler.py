@@ -319,11 +319,8 @@ def test_the_process_ends_after_its_games_and_what_may_become_one(room: Room) ->
 
 
 def test_if_an_engine_fails_at_the_start_the_process_ends_after_the_games_left_over(room: Room) -> None:
-    idle = Room().shutdown
-    assert not idle.engine_failed(ExitCode.USAGE, left_over=0)
-    assert idle.exit_code is ExitCode.USAGE
     shutdown = room.shutdown
-    assert shutdown.engine_failed(ExitCode.USAGE, left_over=2)
+    assert shutdown.engine_failed(ExitCode.USAGE)
     assert room.lobby.done == ["stop"], "until the games are known, too"
     shutdown.games_known(GRACE_S)
     leave_at = shutdown.leave_at
