@@ -162,7 +162,7 @@ class Redactor:
         self._replaced = dict.fromkeys(spellings(secret for secret in secrets if len(secret) > 3), HIDDEN)
         home = environment.get("HOME", "")
         if len(home) > 1:
-            self._replaced[home] = "~"
+            self._replaced |= dict.fromkeys(spellings([home]), "~")
         self._pseudonyms = {name: f"player{number}" for number, name in enumerate(sorted(players), 1)}
 
     def text(self, text: str) -> str:

@@ -159,6 +159,13 @@ def test_a_secret_is_hidden_as_the_log_spells_it_and_if_it_begins_like_another(f
     assert report()["log.txt"] == 'failed problem="[hidden] [hidden]"\n{"text": "[hidden]"}\n'
 
 
+def test_the_home_folder_is_hidden_as_the_log_spells_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/j\u00f6rg")
+    spelt = """note="no /home/j\\xf6rg/book"\n{"config": "/home/j\\u00f6rg/config.yml"}\nfolder=/home/j\u00f6rg\n"""
+    (folder / "daemon.log").write_text(spelt)
+    assert report()["log.txt"] == 'note="no ~/book"\n{"config": "~/config.yml"}\nfolder=~\n'
+
+
 @pytest.mark.usefixtures("folder")
 def test_other_players_are_shown_only_on_demand() -> None:
     files = report()
