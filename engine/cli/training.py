@@ -168,7 +168,7 @@ def _fit_wdl(paths: Sequence[Path], target: Path) -> None:
 
 @click.command()
 @click.argument("folder", type=FOLDER)
-@click.option("--positions", type=POSITIVE, default=4_000_000, help="Positions to use, from the last shards.")
+@click.option("--positions", type=POSITIVE, default=4_000_000, help="Positions of games to use, from the last shards.")
 @click.option("--epochs", type=POSITIVE, default=TunerSettings.epochs, help="Times that each position is seen.")
 @click.option("--step", type=number(0, 100), default=TunerSettings.step_cp, help="Step at the start, in centipawns.")
 @click.option("--trust", type=SHARE, default=TunerSettings.trust, help=TRAINING_OPTIONS["trust"][1])

@@ -12,7 +12,7 @@ from pathlib import Path
 from engine.evaluation.eval_file import STANDARD
 from engine.selfplay import records
 from engine.selfplay.records import RECORD, InvalidRecord
-from engine.training.features import add_hindsight, first_invalid, pack
+from engine.training.features import add_hindsight, first_invalid, pack, played
 
 WORDS = RECORD.size // 8           # 64-bit words per record
 
@@ -39,17 +39,19 @@ class Data:
         return len(self.held_out) // WORDS
 
 
-def load(paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: int = 1) -> Data:
+def load(
+    paths: Sequence[Path], newest: int, hindsight: float = 0.0, unit_cp: int = 1, *, only_played: bool = False
+) -> Data:
     """Return the last positions of the shards, at least `newest` if there are as many, oldest first.
 
-    `hindsight` and `unit_cp` are as for `add_hindsight`. Raises InvalidRecord for a damaged shard, and for too few
-    games to hold out some.
+    `hindsight` and `unit_cp` are as for `add_hindsight`. `only_played`: without positions of search trees. Raises
+    InvalidRecord for a damaged shard, and for too few games to hold out some.
     """
     training, held_out = array("Q"), array("Q")
     games, rules = 0, set[str]()
-    chosen = newest_shards(paths, newest)
+    chosen = newest_shards(paths, newest, only_played=only_played)
     for path in chosen:
-        words = read_words(path)
+        words = played(read_words(path)) if only_played else read_words(path)
         rules.update(map(records.rules_of, last_words(words)))
         if len(rules) > 1:
             raise InvalidRecord(f"{path}: games of {' and '.join(sorted(rules))} together, expected one of them")
@@ -72,15 +74,16 @@ def last_words(words: array[int]) -> array[int]:
     return words[WORDS - 1 :: WORDS]
 
 
-def newest_shards(paths: Sequence[Path], newest: int) -> list[Path]:
-    """Return the last shards, as many as hold this many positions."""
+def newest_shards(paths: Sequence[Path], newest: int, *, only_played: bool = False) -> list[Path]:
+    """Return the last shards, as many as hold this many positions; `only_played` is as for `load`."""
     chosen: list[Path] = []
     positions = 0
     for path in reversed(paths):
         if positions >= newest:
             break
         chosen.append(path)
-        positions += path.stat().st_size // RECORD.size
+        size = path.stat().st_size // RECORD.size
+        positions += len(played(read_words(path))) // WORDS if only_played else size
     return chosen[::-1]
 
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from engine.evaluation import weights
 from engine.selfplay import records
 from engine.training import data
-from engine.training.features import played
 from engine.training.linear_samples import LinearSamples
 from engine.training.samples import Samples
 from engine.training.statistics import UNITS_CP
@@ -106,11 +105,11 @@ def _present_values() -> list[float]:
 
 
 def load(paths: Sequence[Path], newest: int) -> tuple[Samples, Samples]:
-    """Return the samples to learn from and those held out, of the positions of games that `data.load` returns.
+    """Return the samples to learn from and those held out, of the positions of games alone, as `data.load` does.
 
     The engine's weights are zero while this runs. Raises InvalidRecord.
     """
-    found = data.load(paths, newest)
+    found = data.load(paths, newest, only_played=True)
     if found.is_of_variant:
         raise records.InvalidRecord(
             "the games are of a variant, expected standard chess; variants are fitted by "
@@ -120,12 +119,11 @@ def load(paths: Sequence[Path], newest: int) -> tuple[Samples, Samples]:
 
 
 def _samples(words: array[int]) -> Samples:
-    in_games = played(words)
-    count = len(in_games) // data.WORDS
+    count = len(words) // data.WORDS
     samples = Samples(count)
     try:
         for record in range(count):
-            samples.add(in_games, record)
+            samples.add(words, record)
     finally:
         samples.restore()
     return samples

@@ -12,7 +12,7 @@ from engine.core.fen import parse_fen
 from engine.evaluation import tuned
 from engine.evaluation.evaluate import evaluate, is_known
 from engine.evaluation.weights import COUNT, TERMS, default_values
-from engine.selfplay.records import InvalidRecord, Result, Sample, encode, snapshot
+from engine.selfplay.records import InvalidRecord, Result, Sample, encode, is_held_out, snapshot
 from engine.training.features import pack
 from engine.training.samples import Samples
 from engine.training.tuner import Fit, FitProgress, TunerSettings, load, module_text, named
@@ -178,6 +178,22 @@ def test_whole_games_are_held_out(tmp_path: Path) -> None:
     learnt, held_out = load([shard], len(written))
     assert len(learnt) + len(held_out) == len(written)
     assert 0 < len(held_out) < len(learnt)
+
+
+def test_positions_of_search_trees_are_neither_used_nor_counted(tmp_path: Path) -> None:
+    position, _ = parse_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+    one = Sample(*snapshot(position), 0, Result.DRAWN, 0)
+    in_games = [encode(replace(one, game=game)) for game in range(40)]
+    in_trees = [encode(replace(one, game=game, result=Result.UNKNOWN)) for game in range(40)]
+    paths = [tmp_path / f"0001-00000{number}.shard" for number in range(2)]
+    for path in paths:
+        path.write_bytes(b"".join([*in_games, *in_trees, *in_trees]))
+    learnt, held_out = load(paths, 80)
+    assert len(learnt) + len(held_out) == 80
+    learnt_alone = [record for game, record in enumerate(in_games) if not is_held_out(paths[0].stem, game)]
+    paths[0].write_bytes(b"".join([*learnt_alone, *in_trees]))
+    with pytest.raises(InvalidRecord, match="too few games"):
+        load(paths[:1], 80)
 
 
 def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
