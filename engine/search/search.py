@@ -183,7 +183,7 @@ class Search(CountedSearch):
         self.stack.cut_node[ply] = False
         self.stack.tt_pv[ply] = True
         self.stack.set_evaluation(entry, forced, ply)
-        if ply > 0 or not self.root_restricted:        # a restricted root has no entry, but begins with a good move
+        if ply > 0 or not self.root_restricted:        # a restricted root begins with a good move, not an entry's
             depth -= internal_reduction(entry, depth)
         score = self.draws.bounded(tb_score, self.search_moves(alpha, beta, depth, ply, entry), depth, ply)
         return score if score > least else least
