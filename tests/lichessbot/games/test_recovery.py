@@ -258,7 +258,7 @@ def pauses(*errors: ApiError | None) -> list[float]:
     for error in errors:
         assert schedule.begin(now)
         schedule.done(now, error)
-        found.append(schedule.wake_at - now)
+        found.append(round(schedule.wake_at - now, 6))
         now = schedule.wake_at
     return found
 
