@@ -46,6 +46,7 @@ class Lobby:
     summary = ""
     is_open = True
     is_clear = True
+    starting = 1
 
     def __init__(self) -> None:
         self.is_paused = False
@@ -54,7 +55,7 @@ class Lobby:
         self.failure: Exception | None = None
 
     def __len__(self) -> int:
-        return 1
+        return self.starting
 
     def describe(self) -> Any:
         return STATUS.lobby
@@ -275,11 +276,13 @@ def test_a_stop_names_the_correspondence_games_that_it_leaves(room: Room, caplog
     assert "stop.asked signal=SIGTERM games_to_finish=3 correspondence_left=3" in caplog.text
 
 
-def test_leaving_before_the_games_left_over_are_joined_leaves_them_too(room: Room) -> None:
-    room.games.clear()
-    room.left_over.append("abcd1234")
+@pytest.mark.parametrize(("games", "left_over", "starting"), [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
+def test_leaving_before_all_games_are_joined_and_over_abandons_them(
+    room: Room, games: int, left_over: int, starting: int
+) -> None:
+    room.games[:], room.left_over[:], room.lobby.starting = [GAME] * games, ["abcd1234"] * left_over, starting
     room.ask(ControlCommand.QUIT)
-    assert room.shutdown.exit_code is ExitCode.ABANDONED
+    assert room.shutdown.exit_code is (ExitCode.ABANDONED if games or left_over or starting else ExitCode.OK)
 
 
 def test_a_first_signal_after_finish_still_lets_the_games_end(room: Room) -> None:
