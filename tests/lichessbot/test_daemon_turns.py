@@ -272,6 +272,20 @@ def test_only_a_refusal_that_means_the_token_speaks_against_it(
     assert denials == ([error] if is_denied else [])
 
 
+@pytest.mark.parametrize(
+    ("command", "follows"),
+    [
+        (ReadAccount(), ["reconciler.account_failed", "connection.account_failed"]),
+        (ReadPlaying(), ["reconciler.list_failed", "connection.listen"]),
+    ],
+)
+def test_a_failure_to_tell_the_account_or_the_games_reaches_those_who_wait_for_it(
+    daemon: Any, told: list[str], command: Command, follows: list[str]
+) -> None:
+    daemon._dispatch(CommandFailed(command, Unreachable("502")))
+    assert told == ["engine_checks.note", "connection.warn_of_missing_scope", *follows, "lobby.command_answered"]
+
+
 def test_after_an_answer_to_a_challenge_that_failed_the_list_of_games_is_read(daemon: Any, told: list[str]) -> None:
     daemon._dispatch(CommandFailed(AcceptChallenge("one"), Refused(400, "The challenge has been accepted.")))
     assert "reconciler.want" in told
@@ -297,19 +311,24 @@ def test_a_daemon_whose_engine_failed_at_the_start_ends_once_the_list_of_games_c
     assert (daemon._shutdown.leave_at is not None) == ends
 
 
-@pytest.mark.parametrize("missing", [None, "account", "engines"])
+@pytest.mark.parametrize(("missing", "games"), [(None, 0), (None, 1), ("account", 0), ("engines", 0)])
 def test_the_daemon_begins_once_when_its_account_is_known_and_its_engines_are_good(
-    daemon: Any, told: list[str], monkeypatch: pytest.MonkeyPatch, missing: str | None
+    daemon: Any, told: list[str], monkeypatch: pytest.MonkeyPatch, missing: str | None, games: int
 ) -> None:
+    def introduce(account: Account, *, renew_sessions: bool) -> None:
+        told.append("renew sessions" if renew_sessions else "keep sessions")
+
     account = Account(id="testbot", username="TestBot", title="BOT")
     monkeypatch.setattr(daemon, "_context", None)
     monkeypatch.setattr(daemon, "_game_context", lambda our_id: Context(Config()))
-    daemon._connection.access = SimpleNamespace(url="")
+    daemon._games = ["abcd1234"] * games
+    daemon._connection.access, daemon._connection.introduce = SimpleNamespace(url=""), introduce
     daemon._connection.account = None if missing == "account" else account
     daemon._engine_checks.running = SimpleNamespace() if missing == "engines" else None
     for _ in range(2):
         daemon._begin_if_ready()
-    begun = ["reconciler.introduce", "connection.introduce", "reconciler.want", "lobby.open"]
+    sessions = "keep sessions" if games else "renew sessions"       # else moves that wait would be dropped
+    begun = ["reconciler.introduce", sessions, "reconciler.want", "lobby.open"]
     assert told == (begun if missing is None else [])
 
 
@@ -366,11 +385,12 @@ def test_a_reload_checks_engines_that_are_new_or_not_good_yet(
     given = Config.model_validate({"engine": engine, "challenge": {"concurrency": 3}})
     daemon._settings = SimpleNamespace(reload_and_log=lambda log: given, log_use=lambda *_, **__: told.append("log"))
     daemon._manager, daemon._engine_is_good = Part("manager", told), is_good
+    daemon._begin_if_ready = lambda: told.append("begin")
     daemon._context, daemon._lobby.playable = Context(Config()), tuple(Variant)
     daemon._dispatch(ReloadRequested())
     check = ["engine_checks.begin"] if is_checked else []
-    begin = ["manager.reloading", "engine_checks.end", *check, "lobby.reload", "log", "manager.reloaded"]
-    assert [it for it in told if it != "engine_checks.note"] == begin
+    used = ["lobby.reload", "log", "manager.reloaded", "begin"]
+    assert told == ["engine_checks.note", "manager.reloading", "engine_checks.end", *check, *used]
     assert daemon._context.config.challenge.concurrency == 3
     assert (daemon._context.config.engine.hash_mb == given.engine.hash_mb) == (not engine), "not before the check"
 
