@@ -205,9 +205,7 @@ def test_an_event_stream_whose_reader_hangs_gets_another(
     assert link._stream._stopping
 
 
-def test_the_outbox_gives_up_requests_that_hang_when_it_is_told_to(
-    link: Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tick_has_the_outbox_look_for_requests_that_hang(link: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[bool] = []
     monkeypatch.setattr(link.outbox, "tick", lambda: looks.append(True))
     link.tick()
