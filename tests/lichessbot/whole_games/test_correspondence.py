@@ -5,14 +5,12 @@ from typing import Any
 
 import pytest
 
-from engine.facade import Board, Limits
-from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, TimeControl, Unlimited
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, ColorChoice, Status, Variant
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.game_session import GameSession
-from tests.fakes.arena import BOT, PATIENCE_S, Arena, judge
+from tests.fakes.arena import BOT, PATIENCE_S, Arena, SlowOpponent, judge
 
 DAY_S = 7200.0
 SECTION = """\
@@ -30,12 +28,10 @@ def timing(day_s: float) -> Timing:
     return Timing(tick_s=2.0, day_s=day_s, challenge_expiry_s=PATIENCE_S)
 
 
-class Penpal(GreedyOpponent):
+class Penpal(SlowOpponent):
     """Replies after the visit has ended: otherwise one visit would be a whole game."""
 
-    def choose(self, board: Board, clocks: Limits) -> str:
-        time.sleep(1.0)
-        return super().choose(board, clocks)
+    thinks_s = 1.0
 
 
 def configure(arena: Arena, places: int = 1, disconnect_time: int = 0, **keys: Any) -> None:
