@@ -29,6 +29,7 @@ from engine.terminal.articles import (
     win,
 )
 from engine.terminal.board_view import Theme
+from engine.terminal.reports import show_comparison
 from tests.engine.positions import Start, random_games
 
 pytestmark = pytest.mark.skipif(build_mode() == "plain", reason="minutes as plain Python; test_modes.py compares both")
@@ -341,3 +342,12 @@ def test_each_article_has_a_page_that_runs(name: str, facts: tuple[str, ...]) ->
     show(name, Console(file=page, width=100), Theme(unicode=True, colour=False))
     for fact in facts:
         assert fact in page.getvalue()
+
+
+@pytest.mark.parametrize(("style", "is_shown"), [(None, True), (CCE, False)], ids=["no style", "cce"])
+def test_the_engine_which_has_only_its_own_evaluation_is_compared_without_a_style(
+    style: Style | None, is_shown: bool
+) -> None:
+    page = io.StringIO()
+    show_comparison(Board(), 1, style, 60.0, Console(file=page, width=100))
+    assert (Method.ENGINE in page.getvalue()) == is_shown
