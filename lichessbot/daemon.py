@@ -15,7 +15,7 @@ The main thread owns all state. Every other thread reads or writes one thing and
     control, control-client      accept operators, and answer one each. `ControlServer.close` shuts the socket.
     lookup-HOST, ...-check       look a name up, and check the records, books and tables (store-, file-). Not stopped.
     log                          writes the log. Never stopped: it ends with the process.
-    Thread-N (Timer)             end what takes too long: an engine in the check at the start, an answer that grows.
+    Thread-N (Timer)             end an answer that takes too long.
     web, AnyIO worker thread     serve the operator's page, if wanted, with an event loop, and read the records for it.
                                  `WebServer.close` ends its streams and joins `web`.
 

@@ -175,6 +175,10 @@ class UciEngine:
                     # Our clock runs, and the game takes the wait for a long search.
                     self._alarm.plan(_PATIENCE_AFTER_PONDERING * self._stopping_s, self._kill_hung)
 
+    def expect_move_within(self, seconds: float) -> None:
+        """Kill the engine unless it answers a search within this time from now on."""
+        self._alarm.plan(seconds, self._kill_slow)
+
     def ponder_hit(self, search_id: int) -> None:
         """Turn the ponder search `search_id` into an ordinary one, with its limits from now on."""
         with self._lock:
@@ -375,6 +379,7 @@ class UciEngine:
                         self._write("isready")
                     self._running = self._told_to_stop_at = None
                     self._alarm.cancel(self._kill_hung)
+                    self._alarm.cancel(self._kill_slow)
                     self._begin_next()
 
     def _read_errors(self) -> None:
@@ -408,6 +413,9 @@ class UciEngine:
         with self._lock:
             if self._does_not_stop():
                 self.kill("does not stop")
+
+    def _kill_slow(self) -> None:
+        self.kill("no move in time")
 
     def _kill_deaf(self) -> None:
         self.kill("closed its input")  # one that ended was reported by the reader, unless a child keeps its output open

@@ -5,7 +5,6 @@ An engine also has to announce the variants that the configuration names for it;
 
 import itertools
 import shlex
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -17,7 +16,7 @@ from lichessbot.errors import EngineError, EngineMissing, ExitCode
 from lichessbot.lichess.enums import Variant
 from lichessbot.lichess.models import STANDARD_START
 from lichessbot.lichess.positions import start_board
-from lichessbot.log import EventLog, try_start
+from lichessbot.log import EventLog
 from lichessbot.timeouts import Timeouts
 from lichessbot.uci.configured_engines import (
     ConfiguredEngine,
@@ -80,7 +79,6 @@ class StartupCheck:
         self._engine: UciEngine | None = None
         self._board: Board
         """The position in which the engine being checked is to find a move."""
-        self._alarm: threading.Timer | None = None
         self._is_missing = False
         self._start()
 
@@ -126,9 +124,6 @@ class StartupCheck:
         return faults
 
     def close(self) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
         if self._engine is not None:
             self._engine.close()
             self._engine = None
@@ -141,9 +136,7 @@ class StartupCheck:
             keys = fitted(self._left[0].engine, self.config, self._machine)
             engine = self._engine = UciEngine(GAME_ID, keys, self._emit, self._timeouts)
             patience = self._timeouts.engine_handshake + self._timeouts.engine_first_move
-            self._alarm = threading.Timer(patience.total_seconds(), engine.kill, ["no move in time"])
-            self._alarm.daemon = True
-            try_start(self._alarm, EventLog())
+            engine.expect_move_within(patience.total_seconds())
             engine.search(Search.of(self._search_id, self._board, self._limits))
         except EngineError as error:
             self._is_missing = isinstance(error, EngineMissing)

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from queue import SimpleQueue
-from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +14,7 @@ from lichessbot.config.engine import Profile
 from lichessbot.errors import ExitCode
 from lichessbot.inbox import Inbox
 from lichessbot.lichess.enums import Colour, OpponentKind, Variant
-from lichessbot.uci import engine_process, startup_check
+from lichessbot.uci import engine_process
 from lichessbot.uci.engine import UciEngine
 from lichessbot.uci.machine import Machine
 from lichessbot.uci.profiles import GameFacts, fitted_engine_config
@@ -23,6 +22,7 @@ from lichessbot.uci.search import BestMove, EngineDied
 from lichessbot.uci.startup_check import GAME_ID, Fault, StartupCheck, exit_code
 from tests.fakes.rude_engine import QUICK_PYTHON
 from tests.lichessbot.uci.helpers import SMALL, TIMEOUTS, best_move, death, gone, heard, pid_of
+from tests.patience import until
 
 
 def test_our_engine_passes(inbox: Inbox) -> None:
@@ -51,28 +51,34 @@ def test_an_engine_that_passes_is_handed_over_as_games_have_it(inbox: Inbox, rud
     challenge = ChallengeConfig(variants=(Variant.STANDARD,), concurrency=2)
     config = Config(engine=ponders, challenge=challenge, profiles=(deaf,))
     test = StartupCheck(config, inbox.put, TIMEOUTS, machine=Machine(1, None), release=passed.append)
-    alarm = test._alarm
-    assert alarm is not None
     assert test.judge(heard(inbox)) == ()
     assert test.judge(heard(inbox)) != ()
     (engine,) = passed
     assert engine.alive
-    assert alarm.finished.is_set(), "or it would be killed in the middle of a game"
+    until(lambda: not engine._alarm._due_at)    # or it would be killed in the middle of a game
     bots = GameFacts("blitz", "standard", OpponentKind.BOT, 1500, False, False, Colour.WHITE)
     assert engine.config == fitted_engine_config(bots, config, Machine(1, None)) != ponders, "two games on one core"
     engine.close()
 
 
-def test_the_check_goes_on_if_the_system_refuses_a_thread_for_its_alarm(
-    inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("manner", "faults"), [("polite", 0), ("deaf", 1)])
+def test_the_check_ends_if_the_system_refuses_every_thread_but_those_of_the_engine(
+    inbox: Inbox, rude_engine: Path, monkeypatch: pytest.MonkeyPatch, manner: str, faults: int
 ) -> None:
-    class Refused(threading.Timer):
-        def start(self) -> None:
-            raise RuntimeError("can't start new thread")
+    start = threading.Thread.start
 
-    monkeypatch.setattr(startup_check, "threading", SimpleNamespace(Timer=Refused))
-    test = StartupCheck(Config(engine=SMALL), inbox.put, TIMEOUTS, Limits(depth=1))
-    assert test.judge(heard(inbox)) == ()
+    def start_if_of_the_engine(thread: threading.Thread) -> None:
+        if not thread.name.startswith("engine-"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_if_of_the_engine)
+    engine = SMALL.model_copy(update={"command": (*QUICK_PYTHON, str(rude_engine), manner)})
+    config = Config(engine=engine, challenge=ChallengeConfig(variants=(Variant.STANDARD,)))
+    first_move = timedelta(seconds=1 if faults else 60) - TIMEOUTS.engine_handshake
+    timeouts = replace(TIMEOUTS, engine_first_move=first_move)
+    test = StartupCheck(config, inbox.put, timeouts, Limits(depth=1))
+    assert len(test.judge(heard(inbox))) == faults
     assert test.over
 
 
