@@ -72,22 +72,24 @@ def test_the_first_failure_in_a_row_is_logged(desk: Desk, caplog: pytest.LogCapt
 
 
 @pytest.mark.parametrize(
-    ("passed_s", "told"),
+    ("passed_s", "text", "told"),
     [
-        (598.9, f'tournament.refused tournament={ARENA} error="400: This tournament is over"'),
-        (599, f"tournament.over tournament={ARENA}"),
+        (598.9, "This tournament is over", f'refused tournament={ARENA} error="400: This tournament is over"'),
+        (599, "This tournament is over", f"over tournament={ARENA}"),
+        (50, "This tournament no longer exists", f"over tournament={ARENA}"),
     ],
-    ids=["before", "at the end"],
+    ids=["before", "at the end", "ended early by its organiser"],
 )
 def test_a_request_refused_at_the_end_of_a_tournament_is_no_problem(
-    desk: Desk, caplog: pytest.LogCaptureFixture, passed_s: float, told: str
+    desk: Desk, caplog: pytest.LogCaptureFixture, passed_s: float, text: str, told: str
 ) -> None:
     caplog.set_level("INFO")
     desk.begin_to_join()
     desk.hand.now += passed_s
-    desk.fail(Refused(400, "This tournament is over"))
-    assert [it.getMessage() for it in caplog.records[1:]] == [told]
+    desk.fail(Refused(400, text))
+    assert [it.getMessage() for it in caplog.records[1:]] == [f"tournament.{told}"]
     assert desk.rows == {}
+    assert list(desk.tournaments.slot_holders) == []
 
 
 def test_an_arena_that_cannot_be_left_counts_as_left_and_is_still_wanted(
