@@ -134,9 +134,9 @@ class Connection:
         if self._stream is not None and stood_still and self.is_open:
             self._stream.reopen()
         elif self._stream is not None and self._stream.overdue:
-            self.stream_lost(StreamLost(None, "its thread hangs", timedelta()))
             self._stream.stop()
             self._stream = None
+            self._emit(StreamLost(None, "its thread hangs", timedelta()))
             self.listen()
 
     def listen(self) -> None:
