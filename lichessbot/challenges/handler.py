@@ -29,7 +29,8 @@ from lichessbot.timeouts import Timeouts
 
 _NOT_FOUND: Final = 404
 _LAST_CHALLENGES: Final = 20
-_SETTLED: Final = "The challenge has been"
+_GONE: Final = ("The challenge has been canceled", "The challenge has been declined")
+_TAKEN: Final = "The challenge has been accepted"
 
 
 class ChallengeHandler:
@@ -262,12 +263,12 @@ class ChallengeHandler:
         entry = self._store.challenges.get(challenge_id)
         expires = entry is None or entry.has_clock
         match error:
-            case Refused(text=text) if text.startswith(_SETTLED):
+            case Refused(text=text) if text.startswith(_GONE):
                 self._slots.free(challenge_id)
                 self._close(challenge_id, ChallengeOutcome.NO_GAME, text)
             case _ if perhaps_done:
                 self._slots.doubt(challenge_id, time.monotonic(), likely=True)
-            case Refused(status=status) if status == _NOT_FOUND:
+            case Refused(status=status, text=text) if status == _NOT_FOUND or text.startswith(_TAKEN):
                 self._slots.doubt(challenge_id, time.monotonic())
             case RateLimited() if not expires and self._may_answer_again(challenge_id, error):
                 self._answer_again(AcceptChallenge(challenge_id, until=math.inf))

@@ -245,6 +245,21 @@ def test_a_challenge_that_was_settled_meanwhile_is_not_declined(desk: Desk) -> N
     assert desk.describe_last()[-1].because == error.text
 
 
+@pytest.mark.parametrize("perhaps_done", [True, False])
+def test_a_challenge_that_was_accepted_already_keeps_its_slot_until_a_list_shows_no_game(
+    desk: Desk, perhaps_done: bool
+) -> None:
+    desk.answer(WEAK, time.monotonic())
+    error = Refused(400, "The challenge has been accepted.")
+    desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), error, perhaps_done))
+    assert desk.describe_last()[-1].decision == "accepted"
+    assert len(desk.outbox.sent) == len(desk.slots) == 1
+    assert desk.slots.take_overdue(time.monotonic())
+    desk.free_overdue(time.monotonic())
+    assert desk.describe_last()[-1].decision == "no game"
+    assert len(desk.slots) == 0
+
+
 def test_a_waiting_challenge_that_is_canceled_is_recorded_as_such(desk: Desk) -> None:
     desk.games.append(GAME)
     desk.answer(WEAK, time.monotonic())
