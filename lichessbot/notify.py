@@ -336,7 +336,7 @@ def _output_until_end(process: subprocess.Popen[bytes], until: float) -> str:
                 break
     lines = output.decode(errors="replace").split("\n")
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return f": {inert(last[:300])}" if last else ""
+    return f": {inert(last)}" if last else ""
 
 
 def _as_text(value: str | int | bool) -> str:

@@ -6,6 +6,8 @@ import math
 import os
 import time
 from collections.abc import Container, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
 from typing import IO, Final
@@ -51,6 +53,20 @@ class _Formatter(logging.Formatter):
         super().__init__()
         self._secrets = spellings(secrets)
 
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of a record. Secrets leave long values first, as these are cut, perhaps within a secret."""
+        if isinstance(event := record.msg, Event):
+            record = copy(record)
+            record.msg = replace(event, fields={name: self._safe_to_cut(it) for name, it in event.fields.items()})
+        return self._written(record)
+
+    def _written(self, record: logging.LogRecord) -> str:
+        raise NotImplementedError
+
+    def _safe_to_cut(self, value: object) -> object:
+        text = str(value)
+        return value if cut(text) == text else self._redacted(text)
+
     def _lines(self, text: str, record: logging.LogRecord) -> list[str]:
         """Return the text and the traceback of the record, if it has one, as harmless lines."""
         if record.exc_info:
@@ -80,7 +96,7 @@ def _escaped(secret: str) -> str:
 class FieldsFormatter(_Formatter):
     """Writes `time LEVEL event game=ID field=value ...`."""
 
-    def format(self, record: logging.LogRecord) -> str:
+    def _written(self, record: logging.LogRecord) -> str:
         first = f"{self.formatTime(record)} {record.levelname} {record.getMessage()}"
         return "\n".join(self._lines(first, record))
 
@@ -93,7 +109,7 @@ class TextFormatter(_Formatter):
         self._time_format = time_format
         self._colours = colours
 
-    def format(self, record: logging.LogRecord) -> str:
+    def _written(self, record: logging.LogRecord) -> str:
         moment = time.strftime(self._time_format, time.localtime(record.created))
         first, *more = self._lines(_text(record), record)
         if self._colours:
@@ -104,7 +120,7 @@ class TextFormatter(_Formatter):
 class JournalFormatter(_Formatter):
     """Writes the text without the time, and before each line its priority, for systemd; see sd-daemon(3)."""
 
-    def format(self, record: logging.LogRecord) -> str:
+    def _written(self, record: logging.LogRecord) -> str:
         priority = f"<{_PRIORITIES.get(record.levelno, 6)}>"
         return "\n".join(priority + line for line in self._lines(_text(record), record))
 
@@ -112,7 +128,7 @@ class JournalFormatter(_Formatter):
 class JsonFormatter(_Formatter):
     """Writes one object per line with time (UTC), level, event, game, text, fields and traceback."""
 
-    def format(self, record: logging.LogRecord) -> str:
+    def _written(self, record: logging.LogRecord) -> str:
         event = record.msg if isinstance(record.msg, Event) else Event(record.name, None, {})
         values = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),

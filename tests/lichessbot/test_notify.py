@@ -298,6 +298,7 @@ def test_the_facts_are_in_the_environment_and_on_standard_input(
         ("cat >/dev/null", None),
         ("echo one; echo two >&2; exit 7", "sh ended with exit code 7: two"),
         ("printf '\\033[2J'; exit 1", "sh ended with exit code 1: \\x1b[2J"),
+        ("printf %0500d 1; exit 1", f"sh ended with exit code 1: {1:0500}"),  # the log hides secrets, then cuts it
         ("kill -9 $$", "sh ended with exit code -9"),
         ("head -c 3000000 /dev/zero; exit 0", None),
         ("sleep 30 & exit 0", None),

@@ -172,6 +172,15 @@ def test_a_password_is_recognised_however_a_format_escapes_it(log_format: LogFor
     assert "eim" not in stream.getvalue()
 
 
+@pytest.mark.parametrize("log_format", LogFormat)
+def test_a_long_value_is_not_cut_within_a_secret(log_format: LogFormat) -> None:
+    stream = io.StringIO()
+    start_logging(stream, [TOKEN], log_format)
+    EventLog().warning("state", error=ValueError("x" * 290 + TOKEN))
+    flush()
+    assert f"{'x' * 290}[token]" in stream.getvalue()
+
+
 def test_json_has_no_word_for_numbers_that_are_none() -> None:
     stream = io.StringIO()
     start_logging(stream, [], LogFormat.JSON)
