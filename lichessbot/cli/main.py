@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx is not None else "lichessbot"
         hint = _OPTIONS_OF_LICHESS_BOT.get(error.option_name, "") if isinstance(error, click.NoSuchOption) else ""
-        message = f"{_in_one_line(error)} {hint}".rstrip()
+        message = inert(f"{_in_one_line(error)} {hint}".rstrip())
         sys.stderr.write(f"{path}: {message} (see `{path} --help`)\n")
         return ExitCode.USAGE
     except ConfigError as error:

@@ -61,6 +61,7 @@ def test_wrong_arguments_are_exit_code_two(words: tuple[str, ...]) -> None:
         ("matchmaking", [], "Missing argument '{on|off}'. Choose from: on, off"),
         ("games", ["--json", "--csv"], "--json and --csv exclude each other"),
         ("run", ["--fast"], "No such option '--fast'."),
+        ("status", ["\x1b[2J"], r"Got unexpected extra argument (\x1b[2J)"),
         ("rehearse", ["--games", "all"], "Invalid value for '--games': expected a whole number from 1, found 'all'"),
         ("explain", ["--days", "15"], "Invalid value for '--days': expected a whole number from 1 to 14, found 15"),
         ("postmortem", ["--seconds", ""], "Invalid value for '--seconds': expected a number from 0 to 3600, found ''"),
