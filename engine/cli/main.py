@@ -101,16 +101,21 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except click.UsageError as error:
         program = error.ctx.command_path if error.ctx else PROGRAM
-        print(f"{program}: {_in_one_line(error)} (see `{program} --help`)", file=sys.stderr)
+        _complain(f"{program}: {_in_one_line(error)} (see `{program} --help`)")
     except click.ClickException as error:
-        print(error.format_message(), file=sys.stderr)
+        _complain(error.format_message())
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error
         hint = "; make room, and repeat the command" if error.errno == ENOSPC else ""
-        print(f"{what}{hint}", file=sys.stderr)
+        _complain(f"{what}{hint}")
     except USER_ERRORS as error:
-        print(str(error) or "not enough memory", file=sys.stderr)
+        _complain(str(error) or "not enough memory")
     return USAGE_ERROR
+
+
+def _complain(text: str) -> None:
+    """Print an error, with an escape such as \\x1b for each character that could steer a terminal."""
+    print("".join(it if it.isprintable() or it == "\n" else repr(it)[1:-1] for it in text), file=sys.stderr)
 
 
 def _in_one_line(error: click.UsageError) -> str:

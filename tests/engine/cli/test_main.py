@@ -31,6 +31,16 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"lichessbot-engine {__version__}\n"
 
 
+@pytest.mark.parametrize(
+    "words", [("play", "\x1b[2J"), ("records", "\x1b[2J"), ("match", "\x1b[2J", "hce")], ids=lambda words: words[0]
+)
+def test_an_error_shows_no_terminal_escapes(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words) == 2
+    told = capsys.readouterr().err
+    assert r"\x1b[2J" in told
+    assert "\x1b" not in told
+
+
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     shown = capsys.readouterr().out
