@@ -19,8 +19,6 @@ LONGEST_STANDSTILL_S = 5.0
 """The main loop looks every second; a busy machine may keep it for a few."""
 
 _OF_THIS_MACHINE: Final = {
-    "engine_handshake",
-    "engine_first_move",
     "engine_stop",
     "engine_overrun",
     "engine_idle",
@@ -36,6 +34,9 @@ _LEAST_FACTORS: Final = {
     "request_answer": 0.1,
     "stuck_request": 0.1,
     "source_answer": 0.3,
+    # Nor does an engine start faster; where Lichess gets more time, the machine may be busy, and that takes longer.
+    "engine_handshake": 1.0,
+    "engine_first_move": 1.0,
 }
 
 
@@ -234,7 +235,7 @@ class Timeouts:
     def scaled(self, factor: float) -> Self:
         """Return a copy with every wait for Lichess multiplied by `factor`; processes on this machine get no faster.
 
-        Waits for answers have a least factor of their own.
+        Waits for answers, and for an engine to start, have a least factor of their own.
         """
         assert factor > 0
         factors = {field.name: factor for field in fields(self) if field.name not in _OF_THIS_MACHINE}

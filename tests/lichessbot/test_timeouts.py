@@ -19,6 +19,12 @@ def test_timeouts_for_lichess_are_scaled_and_those_for_engines_are_not() -> None
         assert getattr(scaled, field.name) == getattr(timeouts, field.name) * factor
 
 
+def test_an_engine_gets_more_time_to_start_if_lichess_gets_more() -> None:
+    timeouts, scaled = Timeouts(), Timeouts().scaled(20.0)
+    assert scaled.engine_handshake == 20 * timeouts.engine_handshake
+    assert scaled.engine_first_move == 20 * timeouts.engine_first_move
+
+
 def test_a_stream_survives_one_lost_keep_alive_but_not_two() -> None:
     assert timedelta(seconds=14) < Timeouts().liveness < timedelta(seconds=21)
 
