@@ -18,7 +18,7 @@ def until(fact: Callable[[], object], why: Callable[[], object] | str = "", pati
 def is_logged(
     log: Callable[[], str], text: str, times: int | None = None, patience_s: float = PATIENCE_S
 ) -> bool:
-    """Return whether the log says this, so many times if given. It is written a moment after what it tells of."""
+    """Return whether the log says this, this many times if given. It is written a moment after what it tells of."""
     deadline = time.monotonic() + patience_s
     while (count := log().count(text)) < (times or 1) and time.monotonic() < deadline:
         time.sleep(0.02)

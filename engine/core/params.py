@@ -93,7 +93,7 @@ DEEPER_MARGIN = 63                 # cp above alpha: a reduced move is searched 
 LATE_MOVE_HISTORY = 8105           # history points that change a reduction by one ply; sane 4000..20000
 
 MOVE_COUNT_DEPTH = 8               # plies: above, late quiet moves are not skipped by their number; sane 4..10
-MOVE_COUNT_BASE = 6498             # 1/1024: quiet moves are skipped after so many moves ...; sane 1000..10000
+MOVE_COUNT_BASE = 6498             # 1/1024: quiet moves are skipped after this many moves ...; sane 1000..10000
 MOVE_COUNT_SLOPE = 1087            # ... more for each ply of depth, squared; sane 500..2000
 MOVE_COUNT_NOT_IMPROVING = 612     # ... of 1024 of these if not improving; sane 300..1000
 FUTILITY_DEPTH = 8                 # plies, after reduction; sane 5..10

@@ -17,7 +17,7 @@ TERM_NAMES = ("material", "mobility", "centre", "castling", "attack", "check", "
 MOST_PERCENT = 1000                # of a coefficient, either way: ten times its ordinary weight
 
 VALUE = cython.declare(cython.int[6])              # centipawns, the classic ones; a king cannot be taken
-DIMINISHING = cython.declare(cython.int[8])        # what so many attackers are worth together: each half the last
+DIMINISHING = cython.declare(cython.int[8])        # what this many attackers are worth together: each half the last
 if not cython.compiled:
     VALUE = [0] * 6
     DIMINISHING = [0] * 8

@@ -12,7 +12,7 @@ from typing import Final
 
 from lichessbot.lichess.models import GameInfo
 
-# A game is due at the latest so many seconds after our turn began, so that fast games do not starve it. As Lichess
+# A game is due at the latest this many seconds after our turn began, so that fast games do not starve it. As Lichess
 # gives at least a day for a turn, a game with less than this left goes before all new turns.
 _MAX_WAIT_S: Final = 12 * 3600.0
 

@@ -80,7 +80,7 @@ class DrawResignPolicy:
         """Infinite while it is unknown, minus infinite without an offer."""
 
     def forget_from(self, ply: int) -> None:
-        """Forget what is known of the positions after `ply` plies and more, as it is our turn after so many."""
+        """Forget what is known of the positions after `ply` plies and more, as it is our turn after that many."""
         self._wdl = None
         self._scores_cp = {known: it for known, it in self._scores_cp.items() if known < ply}
 

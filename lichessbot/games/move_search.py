@@ -27,7 +27,7 @@ from lichessbot.move_sources.models import Question, SourceAnswer
 from lichessbot.uci.search import FALLBACK, BestMove, Search, SearchInfo
 
 _ONLY_MOVE: Final = "only move"
-# An engine that hangs may cost half the clock each time: after so many times in a row, no move waits for it.
+# An engine that hangs may cost half the clock each time: after this many times in a row, no move waits for it.
 _MOST_HANGS: Final = 2
 
 

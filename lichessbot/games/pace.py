@@ -18,7 +18,7 @@ _HUMAN_SHARE_OF_INCREMENT: Final = 0.6
 _ONLY_MOVE, _RECAPTURE, _KNOWN_MOVE, _EASY, _HARDEST = 0.15, 0.25, 0.3, 0.5, 2.8
 # ... times a random one, of which this is the spread: a third of all moves take 1.5 times as long or as short, or more.
 _HUMAN_SPREAD: Final = 0.4
-# The opening goes quickly: at first at this factor, which grows to 1 in so many of our own moves.
+# The opening goes quickly: at first at this factor, which grows to 1 in this many of our own moves.
 _FIRST_MOVE, _OPENING_MOVES = 0.2, 10
 # Nobody sees and plays a move faster, unless in time trouble.
 _REFLEX_S: Final = 0.4
@@ -29,7 +29,7 @@ _SHARE_FOR_TROUBLE, _SHARE_OF_SPARE_TIME, _MOST_OF_INCREMENT = 1 / 10, 1 / 8, 1 
 # While no clock runs, the opponent waits for the first move.
 _LONGEST_FIRST_MOVE_S: Final = 3.0
 # What makes a position hard, up to 1 in all: each change of the best move, one at the last depth more, a fall of the
-# score by so many centipawns, and each other move that is nearly as good.
+# score by this many centipawns, and each other move that is nearly as good.
 _DOUBT_PER_CHANGE, _DOUBT_BY_LAST_CHANGE, _FALL_OF_FULL_DOUBT_CP, _DOUBT_PER_RIVAL, _RIVAL_CP = 0.15, 0.3, 120, 0.15, 20
 _LATEST_DEPTHS: Final = 6
 # A search of fewer depths, as at a level below about 1650, says little: its move counts at least as an ordinary one.

@@ -59,7 +59,7 @@ MOST_FOR_A_PAUSE: Final = 1 / 4
 _SHARE_FOR_AN_ANSWER: Final = 1 / 4
 # ... but a slow answer is no reason to send a move twice.
 _LEAST_ANSWER_S: Final = 1.0
-# Over a slow connection, a shorter wait than for so many round trips would give up each answer.
+# Over a slow connection, a shorter wait than for this many round trips would give up each answer.
 _ROUND_TRIPS_AWAITED: Final = 2
 # In slower games an opponent may claim the game only after this multiple of the absence in bullet and blitz.
 _ABSENCE_FACTORS: Final[dict[str, int]] = {Speed.RAPID: 2, Speed.CLASSICAL: 3}

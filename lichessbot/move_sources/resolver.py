@@ -44,7 +44,7 @@ from lichessbot.move_sources.online import (
 _OPERATORS_BOOKS: Final = "polyglot"
 # The book that comes with the bot holds this many of our own moves.
 _OWN_BOOK_MOVES: Final = 7
-# If so many threads of one game hang, or of games that are over, questions are answered with nothing.
+# If this many threads of one game hang, or of games that are over, questions are answered with nothing.
 _MAX_WORKERS: Final = 3
 _MAX_LEFT_BEHIND: Final = 12
 

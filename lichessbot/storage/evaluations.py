@@ -7,7 +7,7 @@ _MATE_FROM_CP: Final = 90_000
 
 
 def mate_cp(moves: int) -> int:
-    """Return a mate in so many moves; if we are mated, they are negative, or 0 if the mate is on the board."""
+    """Return a mate in this many moves; if we are mated, they are negative, or 0 if the mate is on the board."""
     return _MATE_CP - moves if moves > 0 else -_MATE_CP - moves
 
 

@@ -165,7 +165,7 @@ class Score:
         return cls(*(results.count(result) for result in Result))
 
     def plus(self, result: Result, count: int) -> "Score":
-        """Return the score after so many more games with this result."""
+        """Return the score after this many more games with this result."""
         return Score(*(getattr(self, it) + count * (it is result) for it in Result))
 
     @property

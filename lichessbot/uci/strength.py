@@ -21,7 +21,7 @@ FULL: Final = 0
 _LEVEL_WITHOUT_BOOK: Final = 600
 _LEVELS_PER_BOOK_MOVE: Final = 150
 _OWN_BOOK_OPTION: Final = "OwnBook"
-# Results are lopsided if one side has this share of the points in so many of the latest games.
+# Results are lopsided if one side has this share of the points in this many of the latest games.
 _LOPSIDED: Final = 0.8
 _FEWEST_RESULTS: Final = 3
 _MOST_RESULTS: Final = 6

@@ -73,7 +73,7 @@ class Match:
         return sorted(self.folder.glob("batch-*"))
 
     def play_until(self, wanted: int) -> None:
-        """Play batches until the folder holds so many games. Raises what `play` raises."""
+        """Play batches until the folder holds this many games. Raises what `play` raises."""
         while (missing := wanted - self.played()) > 0:
             self.play(min(BATCH_GAMES, missing))
             print(f"batch {len(self.batches())} finished, {self.played()} games in the folder", flush=True)

@@ -167,7 +167,7 @@ BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 
 @contextmanager
 def busy_processes(count: int) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Run so many processes that compute without pause during the block. They end with this process."""
+    """Run this many processes that compute without pause during the block. They end with this process."""
     processes = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(count)]
     try:
         yield processes

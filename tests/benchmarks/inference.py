@@ -25,7 +25,7 @@ SPEED_BAR = 2.0                    # M nodes/s with the largest network
 READY_BAR_MS = 200
 SIZES = (256, 512)
 
-# Every fifth bench position, to so many nodes each; prints the build, the evaluation and M nodes/s.
+# Every fifth bench position, to this many nodes each; prints the build, the evaluation and M nodes/s.
 SEARCH = """
 import sys
 from time import process_time

@@ -37,7 +37,7 @@ FACTORS = [factor / 20 for factor in range(10, 41)]    # tried on the other engi
 
 
 def positions_of(paths: Sequence[Path], count: int, seed: int = 1) -> list[chess.Board]:
-    """Return so many positions of games, or all if there are fewer, in random order."""
+    """Return this many positions of games, or all if there are fewer, in random order."""
     content = b"".join(path.read_bytes() for path in paths)
     offsets = range(0, len(content), RECORD.size)
     played = [offset for offset in offsets if content[offset + 26] != Result.UNKNOWN]

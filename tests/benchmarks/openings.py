@@ -22,7 +22,7 @@ def opening(number: int, judge: FixedNodesPlayer) -> str:
 
 
 def extend(path: Path, count: int) -> None:
-    """Add openings to a file until it has so many. Those in it stay, although the engine may have changed since."""
+    """Add openings to a file until it has this many. Those in it stay, although the engine may have changed since."""
     known = path.read_text().splitlines() if path.exists() else []
     if len(known) < count:
         judge = FixedNodesPlayer("", JUDGE_NODES)

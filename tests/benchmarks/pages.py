@@ -92,7 +92,7 @@ class Rounds:
 
 
 def follow(address: str, count: int) -> None:
-    """Follow the events with so many clients until the standard input ends."""
+    """Follow the events with this many clients until the standard input ends."""
     host, _, port = address.rpartition(":")
     selector, received = selectors.DefaultSelector(), 0
     for _ in range(count):

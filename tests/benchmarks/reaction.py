@@ -8,7 +8,7 @@ in step. The first search of a game may wait for its engine to start, and is cou
 Also measured: how long the daemon takes from its start to the first game, its memory while all games are played, and
 the time from an opponent's move to ours as the server sees it, with an engine that searches to depth 1 only.
 
-With `--pages 50` only the operator's page is measured: its cost while so many follow it, side by side with none.
+With `--pages 50` only the operator's page is measured: its cost while this many follow it, side by side with none.
 """
 
 import argparse

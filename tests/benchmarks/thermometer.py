@@ -1,4 +1,4 @@
-"""The share of known good moves that the engine finds in test suites, with so many nodes per move.
+"""The share of known good moves that the engine finds in test suites, with this many nodes per move.
 
     python -m tests.benchmarks.thermometer SUITE.epd [SUITE.epd ...] [--nodes 100000] [--engine COMMAND]
 

@@ -71,7 +71,7 @@ class Clock:
 
 
 class UciPlayer:
-    """An engine, with a clock or so many nodes per move. Its methods raise ChildFailed if it fails."""
+    """An engine, with a clock or this many nodes per move. Its methods raise ChildFailed if it fails."""
 
     def __init__(self, child: Child, nodes: int) -> None:
         self.nodes, self._child = nodes, child

@@ -70,7 +70,7 @@ def _paeth(left: int, up: int, corner: int) -> int:
 
 
 def _palette(colours: list[Colour], number: int) -> list[Colour]:
-    """Return so many of the colours, which are the most frequent first, all of them different enough to matter."""
+    """Return this many of the colours, which are the most frequent first, all of them different enough to matter."""
     palette: list[Colour] = []
     for colour in colours:
         if len(palette) < number and all(_distance(colour, other) > ALIKE for other in palette):

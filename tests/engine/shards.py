@@ -86,7 +86,7 @@ def random_samples(games: int, start: Start = Start.STANDARD, seed: int = 5) -> 
 
 
 def write_shards(folder: Path, count: int, games: int) -> list[Path]:
-    """So many shards of so many games each."""
+    """This many shards of this many games each."""
     folder.mkdir(exist_ok=True)
     paths = [folder / f"0001-{number:06}.shard" for number in range(count)]
     for number, path in enumerate(paths):

@@ -202,7 +202,7 @@ class Arena:
         return self.log_path.read_text(encoding="utf-8", errors="replace")
 
     def logged(self, text: str, times: int | None = None) -> bool:
-        """Return whether the log says this, or soon will; so many times if given."""
+        """Return whether the log says this, or soon will; this many times if given."""
         return is_logged(self.log, text, times, PATIENCE_S)
 
     def engines(self) -> list[int]:
@@ -266,7 +266,7 @@ class Arena:
     def correspondence(
         self, opponent: Account, days: int | None, color: ColorChoice = ColorChoice.RANDOM
     ) -> GameSession:
-        """A game with so many days for a move, or without a clock, that has begun."""
+        """A game with this many days for a move, or without a clock, that has begun."""
         terms = Terms(Variant.STANDARD, Unlimited() if days is None else Correspondence(days), False, color)
 
         def begin() -> None:
@@ -325,7 +325,7 @@ class Arena:
         self.until(lambda: session.game.ply >= plies or session.game.is_over)
 
     def plays_on(self, session: GameSession, plies: int = 4) -> None:
-        """Wait for so many more plies, or for an end by the rules."""
+        """Wait for this many more plies, or for an end by the rules."""
         self.until_plies(session, session.game.ply + plies)
         if session.game.is_over:
             judge(session)

@@ -69,7 +69,7 @@ class ScriptedLichess:
         return [request.path for request in self.requests]
 
     def until_asked(self, count: int = 1) -> None:
-        """Wait until so many requests have come."""
+        """Wait until this many requests have come."""
         until(lambda: len(self.requests) >= count, self.paths)
 
     def take(self, request: Request) -> Reply:

@@ -107,7 +107,7 @@ class Daemon:
         until(fact, lambda: (self.log, self._lichess.paths()))
 
     def logged(self, text: str, times: int | None = None) -> bool:
-        """Return whether the log says this, or soon will; so many times if given."""
+        """Return whether the log says this, or soon will; this many times if given."""
         return is_logged(lambda: self.log, text, times)
 
     def until_asked(self, *paths: str) -> None:

@@ -41,7 +41,7 @@ A_LARGE_TABLE_MB = 300
 # Bytes: what is used up at once, and what no daemon can start with.
 LITTLE_ROOM = 8 << 20
 TOO_LITTLE = "16M"
-# Enters a control group, of version 1 or 2, and uses so many bytes.
+# Enters a control group, of version 1 or 2, and uses this many bytes.
 GROW = """
 for folder in /sys/fs/cgroup/memory /sys/fs/cgroup; do
     ! test -e "$folder$1/cgroup.procs" || echo $$ >"$folder$1/cgroup.procs"

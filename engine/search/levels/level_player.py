@@ -37,7 +37,7 @@ OPENING_LOSS_CP = 80               # ... if it is so little worse than the best
 LOSING_CP = -200                   # a player who thinks that it is losing takes care
 EARLY_STOP_NODES = 10_000               # most nodes of the search after an early stop; some milliseconds
 COMFORT_US = 500_000               # a player with less time for a move hurries, ...
-MOVES_LEFT = 18                    # ... if so many moves are still to come
+MOVES_LEFT = 18                    # ... if this many moves are still to come
 # The taste of a player who searches in full: its largest bonus or malus for each feature of `style_bonus.py`, in cp.
 TASTE = {"attackers": 5, "storm": 2, "danger": 5, "pieces_off": 2, "queens_off": 15, "centre": 6, "development": 5}
 

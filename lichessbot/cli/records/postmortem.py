@@ -148,7 +148,7 @@ def _verdict(record: GameRecord, moves: Sequence[MoveRecord], turns: Sequence[_T
 
 
 def _examine(record: GameRecord, turns: Sequence[_Turn], config: Config, seconds: float) -> int:
-    """Write what is known of each turn, with a deeper look that takes so many seconds in all."""
+    """Write what is known of each turn, with a deeper look that takes this many seconds in all."""
     full = at_level(fitted_engine_config(_game_facts(record), config, Machine.detect()), None)
     with closing(SimpleEngine(record.id, full, Timeouts())) as engine:
         try:
@@ -196,7 +196,7 @@ def _origin(move: MoveRecord) -> str:
 
 
 def _deeper_look(engine: SimpleEngine, turn: _Turn, seconds: float) -> str:
-    """Return what the engine says before and after the move, with so many seconds each. Raises EngineError."""
+    """Return what the engine says before and after the move, with this many seconds each. Raises EngineError."""
     limits = Limits(move_time_ms=max(1, round(seconds * 1000)))
     best = engine.search(turn.board, limits, seconds)
     # The game went on, so there is a move to search.

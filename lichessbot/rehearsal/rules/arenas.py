@@ -104,7 +104,7 @@ class Arena:
             yield one.account, other.account
 
     def end_game(self, account: Account, points: int, now_ms: int) -> None:
-        """Note that the game of a player is over, for so many points."""
+        """Note that the game of a player is over, for this many points."""
         self.entries[account].idle_since_ms = now_ms
         self.entries[account].score += points
 

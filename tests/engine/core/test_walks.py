@@ -93,7 +93,7 @@ def events(theirs: chess.Board) -> Iterator[str]:
 
 
 def walk(start: Start, count: int, plies: int, seed: int) -> Counter[str]:
-    """Compare every position of so many games; returns how often each event was met, and the positions."""
+    """Compare every position of this many games; returns how often each event was met, and the positions."""
     rng = random.Random(seed)
     met: Counter[str] = Counter()
     ours = Board()

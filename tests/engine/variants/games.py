@@ -42,7 +42,7 @@ def random_start(variant: str, rng: random.Random) -> Board:
 
 
 def random_games(variant: str, games: int, seed: int, plies: int = PLIES) -> Iterator[Ply]:
-    """Every position of so many games. Some games capture, run forward or repeat themselves more than others."""
+    """Every position of this many games. Some games capture, run forward or repeat themselves more than others."""
     rng = random.Random(f"{variant} {seed}")
     for _ in range(games):
         board = random_start(variant, rng)

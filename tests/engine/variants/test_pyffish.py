@@ -21,7 +21,7 @@ def fairy_fen(board: Board) -> str:
 
 
 def compare_games(variant: str, games: int, seed: int, plies: int) -> int:
-    """Compare the legal moves in every position of so many games, and in each fourth whether the game is over.
+    """Compare the legal moves in every position of this many games, and in each fourth whether the game is over.
 
     Returns how many positions there were.
     """

@@ -111,7 +111,7 @@ def compare_moves(ours: Board, found: list[str], theirs: chess.Board, rng: rando
 
 
 def compare_games(variant: str, games: int, seed: int) -> Counter[str]:
-    """Compare every position of so many games; returns how they ended, and the positions."""
+    """Compare every position of this many games; returns how they ended, and the positions."""
     rng = random.Random(seed)
     met: Counter[str] = Counter()
     theirs, clock = chess.Board(), 0

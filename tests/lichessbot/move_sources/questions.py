@@ -26,7 +26,7 @@ def question(
 
 
 def in_time(ask: Callable[[float], T]) -> T:
-    """Return the answer to a question within so many seconds: few, and more if a busy machine read nothing in them."""
+    """Return the answer to a question within a few seconds, or within more if a busy machine read nothing in them."""
     for seconds in (1.0, 10.0):
         try:
             return ask(seconds)

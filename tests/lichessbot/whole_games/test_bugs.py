@@ -32,7 +32,7 @@ def run_with_bug(
         process.wait()
 
 
-# The function raises so many times, after it has been called `good` times.
+# The function raises this many times, after it has been called `good` times.
 FAILING = """
 def fail(owner, name, times, good=0):
     function = getattr(owner, name)

@@ -22,7 +22,7 @@ def run(arena: Arena, *words: str, code: int = 0) -> str:
 
 
 def recorded(arena: Arena, games: int) -> list[dict[str, Any]]:
-    """Wait until so many games have a result and a name on the disk, and return them."""
+    """Wait until this many games have a result and a name on the disk, and return them."""
 
     def on_disk() -> bool:
         with closing(sqlite3.connect(arena.folder / "state" / FILE_NAME)) as file:

@@ -117,7 +117,7 @@ def test_local_tablebases_win_a_won_game(arena: Arena, tables: Path) -> None:
 
 
 def play_against_fixed_replies(arena: Arena, games: int, extra: str) -> list[tuple[str, ...]]:
-    """Return the moves of so many games with the same colours."""
+    """Return the moves of this many games with the same colours."""
     configure(arena, extra)
     arena.start()
     for number in range(games):

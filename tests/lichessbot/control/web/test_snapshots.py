@@ -46,7 +46,7 @@ def later(status: Status, seconds: float) -> Status:
 
 
 def lasting(it: Any, seconds: float) -> Any:
-    """A part of a status in which every duration is known, and has lasted for so many seconds."""
+    """A part of a status in which every duration is known, and has lasted for this many seconds."""
     if isinstance(it, tuple):
         return tuple(lasting(each, seconds) for each in it)
     if not is_dataclass(it):
