@@ -368,7 +368,7 @@ def _allow_open_files(count: int) -> None:
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(ValueError, OSError):            # macOS has another limit besides
+        with suppress(ValueError, OSError):            # macOS has another limit as well
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 

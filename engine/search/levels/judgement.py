@@ -2,7 +2,7 @@
 """How a player of limited strength judges a position: material for certain, the rest by its strength.
 
 It has a taste, fixed for the game: a bonus or malus for each kind of piece on each square, so that it follows plans of
-its own. Besides it misjudges each position by a number of its own, always the same within a game. It may also have a
+its own. It also misjudges each position by a number of its own, always the same within a game. It may also have a
 named style, see `engine/evaluation/style.py`.
 """
 

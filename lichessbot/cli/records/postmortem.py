@@ -115,14 +115,14 @@ def _facts(record: GameRecord, moves: Sequence[MoveRecord]) -> Iterator[str]:
     scores = [score for _, score in _scores(moves)]
     if scores:
         curve = _curve(scores)
-        yield f"our evaluation: {curve}{score_text(scores[0])} at first, {score_text(scores[-1])} at last"
+        yield f"our evaluation: {curve}{score_text(scores[0])} at first, {score_text(scores[-1])} at the end"
     counts = {source: sum(move.source == source for move in ours) for source in dict.fromkeys(it.source for it in ours)}
     if counts:
         yield "our moves: " + ", ".join(f"{count} {source or 'not seen'}" for source, count in counts.items())
     clocks = [(move.clock_ms, record.is_ours(move.ply)) for move in moves[-2:] if move.clock_ms is not None]
     if clocks:
         shown = (f"{'ours' if own else 'theirs'} {clock_text(ms)}" for ms, own in clocks[::-1])
-        yield f"clocks at last: {', '.join(shown)}"
+        yield f"clocks at the end: {', '.join(shown)}"
     for name, delays in (
         ("reaction", [(it.reaction_ms, it.ply) for it in ours if it.reaction_ms is not None]),
         ("delivery", [(it.delivery_ms, it.ply) for it in ours if it.delivery_ms is not None]),

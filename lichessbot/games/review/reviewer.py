@@ -44,7 +44,7 @@ class _Listening:
 
     game: ArchivedGame
     moments: list[float]
-    """When to read its chat, and at last, when to forget it; in monotonic seconds."""
+    """When to read its chat, and in the end, when to forget it; in monotonic seconds."""
 
 
 class Reviewer:

@@ -41,9 +41,9 @@ def test_the_move_that_lost_is_named_with_what_a_deeper_look_says(told: Asked) -
     assert lines[0].endswith(": lost, mate, 7 plies")
     assert lines[1:-1] == [
         "opening: C20 King's Pawn Game: Wayward Queen Attack",
-        "our evaluation: ▅▅▅▁ +0.30 at first, -8.50 at last",
+        "our evaluation: ▅▅▅▁ +0.30 at first, -8.50 at the end",
         "our moves: 1 own_book, 3 engine",
-        "clocks at last: ours 0:30, theirs 2:45",
+        "clocks at the end: ours 0:30, theirs 2:45",
         "reaction: 3 ms in the median, at most 900 ms at move 3",
         "delivery: 120 ms in the median, at most 2,500 ms at move 3",
         "turning point: 3. Qxh7, +0.10 before, -8.50 at our next move",
