@@ -5,6 +5,7 @@ import logging
 import math
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -46,7 +47,7 @@ class Verbosity(Enum):
     VERBOSE = "every event, and the search"
 
 
-class _Formatter(logging.Formatter):
+class _Formatter(logging.Formatter, ABC):
     """Base of the formats: makes lines harmless and removes secrets from them, tracebacks included."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
@@ -56,16 +57,15 @@ class _Formatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the lines of a record. Secrets leave long values first, as these are cut, perhaps within a secret."""
         if isinstance(event := record.msg, Event):
-            record = copy(record)
-            record.msg = replace(event, fields={name: self._safe_to_cut(it) for name, it in event.fields.items()})
+            texts = {name: str(value) for name, value in event.fields.items()}
+            if long := {name: self._redacted(text) for name, text in texts.items() if cut(text) != text}:
+                record = copy(record)
+                record.msg = replace(event, fields={**event.fields, **long})
         return self._written(record)
 
+    @abstractmethod
     def _written(self, record: logging.LogRecord) -> str:
-        raise NotImplementedError
-
-    def _safe_to_cut(self, value: object) -> object:
-        text = str(value)
-        return value if cut(text) == text else self._redacted(text)
+        """Return the lines of a record whose long values hold no secret."""
 
     def _lines(self, text: str, record: logging.LogRecord) -> list[str]:
         """Return the text and the traceback of the record, if it has one, as harmless lines."""
