@@ -335,6 +335,7 @@ def test_the_way_back_from_a_game_is_its_place_in_the_history(browser: "Browser"
             page.page.wait_for_function("place => scrollY === place", arg=place)
         assert (page.page.locator("#list tr").count(), len(asked)) == (60, 2)
         page.page.click("#to-live")
+        page.page.wait_for_selector("#live:not([hidden])")
         page.page.go_back()
         page.page.wait_for_selector("#list:not(:has(tr:nth-child(31)))")
         page.page.click("#list tr:first-child a")
