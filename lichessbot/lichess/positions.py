@@ -50,19 +50,23 @@ def missing_moves(board: Board, end: GameInfo, sent: str | None) -> tuple[str, .
 
     The two streams of a game come in any order: `end` may be here before our move and a quick answer to it.
     """
-    if sent is not None and _leads_to(end, board, sent, end.last_move):
-        return sent, end.last_move
-    return (end.last_move,) if _leads_to(end, board, end.last_move) else ()
+    for ours in ((sent,), ()) if sent is not None else ((),):
+        try:
+            before = board.after(*ours)
+        except InvalidMove:
+            continue
+        for last in _moves_between(before, end.last_move):
+            if _placement(before.fen()) != _placement(end.fen) == _placement(before.after(last).fen()):
+                return *ours, last
+    return ()
 
 
-def _leads_to(end: GameInfo, board: Board, *line: str) -> bool:
-    """Return whether the last move of a line changes the position to that of `end`."""
+def _moves_between(board: Board, squares: str) -> Iterator[str]:
+    """Yield the legal moves that an event may mean: of a promotion it tells only the squares, of a drop one twice."""
     try:
-        before = board.after(*line[:-1])
-        after = before.after(line[-1])
+        yield board.normalise(squares)
     except InvalidMove:
-        return False
-    return _placement(before.fen()) != _placement(end.fen) == _placement(after.fen())
+        yield from (it for it in board.legal_moves() if (2 * it[2:] if "@" in it else it[:4]) == squares)
 
 
 def _placement(fen: str) -> list[str]:

@@ -151,6 +151,14 @@ class Game:
     def fen(self) -> str:
         return self._board.fen()
 
+    @property
+    def last_move_squares(self) -> str:
+        """The last move as events tell it: castling as king takes rook, no promotion, a drop as its square twice."""
+        if not self.moves:
+            return ""
+        move = self.board_after(self.ply - 1).king_takes_rook(self.moves[-1])
+        return 2 * move[2:] if "@" in move else move[:4]
+
     def has_moved(self, color: Color) -> bool:
         return self.ply >= 1 if color is self.first_to_move else self.both_have_moved
 

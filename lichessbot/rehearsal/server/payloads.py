@@ -195,7 +195,7 @@ def playing(game: Game, color: Color, now_ms: int) -> Json:
         "gameId": game.id,
         "fen": game.fen(),
         "color": color.value,
-        "lastMove": game.moves[-1] if game.moves else "",
+        "lastMove": game.last_move_squares,
         "source": setup.source.value,
         "status": {"id": game.status.number, "name": game.status.wire_name},
         "variant": {"key": setup.variant.key, "name": setup.variant.display_name},

@@ -44,3 +44,28 @@ def test_the_last_move_is_found_however_the_end_writes_the_pockets(pockets: str)
     before = Board(variant="crazyhouse").after(*shown)
     assert missing_moves(before.after(ours), over, None) == (last,)
     assert missing_moves(before, over, ours) == (ours, last)
+
+
+@pytest.mark.parametrize(
+    ("variant", "fen", "last", "squares"),
+    [
+        ("standard", "6k1/3P1ppp/8/8/8/8/8/4K3 w - - 0 1", "d7d8q", "d7d8"),
+        ("standard", "8/8/8/8/8/8/r6r/4K1k1 b - - 0 1", "a2a1", "a2a1"),
+        ("standard", "5k2/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1", "e1h1"),
+        ("chess960", "5k2/8/8/8/8/8/8/4K2R w K - 0 1", "e1h1", "e1h1"),
+        ("antichess", "8/3P4/8/8/8/8/8/7n w - - 0 1", "d7d8k", "d7d8"),
+        ("crazyhouse", "5rkr/5ppp/8/8/8/8/8/4K3[N] w - - 0 1", "N@h6", "h6h6"),
+    ],
+)
+def test_the_last_move_is_found_though_an_event_tells_only_its_squares(
+    variant: str, fen: str, last: str, squares: str
+) -> None:
+    board = Board(fen, chess960=variant == "chess960", variant=variant)
+    assert missing_moves(board, end(board.after(last).fen(), squares), None) == (last,)
+    assert missing_moves(board, end(board.after(last).fen(), squares), last) == (last,)
+
+
+def test_a_promotion_of_the_opponent_is_found_behind_our_move() -> None:
+    board = Board("6k1/3P1ppp/8/8/8/8/8/4K3 b - - 0 1")
+    over = end(board.after("h7h6", "d7d8q").fen(), "d7d8")
+    assert missing_moves(board, over, "h7h6") == ("h7h6", "d7d8q")

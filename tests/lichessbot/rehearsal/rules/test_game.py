@@ -91,6 +91,21 @@ def test_chess960_castling_may_swap_king_and_rook() -> None:
     assert it.fen().startswith("4k3/8/8/8/8/8/8/5RK1 b")
 
 
+@pytest.mark.parametrize(
+    ("variant", "fen", "move", "squares"),
+    [
+        (Variant.STANDARD, "4k3/P7/8/8/8/8/8/4K2R w K - 0 1", "e1g1", "e1h1"),
+        (Variant.STANDARD, "4k3/P7/8/8/8/8/8/4K2R w K - 0 1", "a7a8q", "a7a8"),
+        (Variant.CRAZYHOUSE, "4k3/8/8/8/8/8/8/4K3/N w - - 0 1", "N@f6", "f6f6"),
+    ],
+)
+def test_events_tell_only_the_squares_of_the_last_move(variant: Variant, fen: str, move: str, squares: str) -> None:
+    it = game(replace(SETUP, variant=variant, initial_fen=fen))
+    assert it.last_move_squares == ""
+    it.play(WHITE, move, 0)
+    assert it.last_move_squares == squares
+
+
 def test_black_may_move_first_and_plies_count_from_the_start_position() -> None:
     it = game(fen="4k3/8/8/8/8/8/4P3/4K2R b K - 0 1")
     assert it.turn is BLACK
