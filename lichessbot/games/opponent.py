@@ -69,21 +69,26 @@ class Takebacks:
 
 
 class OpponentAbsence:
-    """Whether the opponent left the game, and when to claim it."""
+    """Whether the opponent left the game, and when to claim it.
+
+    Lichess counts down to a claim, and then repeats every few seconds that it is possible. It does not tell if the
+    opponent comes back before the end of the countdown, so that each notice is worth one claim only.
+    """
 
     def __init__(self, game_id: str, timeouts: Timeouts) -> None:
         self._game_id = game_id
         self._timeouts = timeouts
         self._claim_at: float | None = None
+        self._not_before = 0.0
         self._claims_left = _MAX_CLAIMS
         self._turns: tuple[int, bool] = (0, False)
 
     def note(self, event: OpponentGone, now: float) -> None:
-        """Note that the opponent left or is back; Lichess repeats the countdown."""
+        """Note that the opponent left or is back."""
         if not event.gone:
             self._claim_at, self._claims_left = None, _MAX_CLAIMS
-        elif event.claim_win_in_s is not None and self._claims_left == _MAX_CLAIMS:
-            self._claim_at = now + event.claim_win_in_s
+        elif event.claim_win_in_s is not None and self._claims_left:
+            self._claim_at = max(now + event.claim_win_in_s, self._not_before)
 
     def note_turn(self, plies: int, *, our_turn: bool) -> None:
         """Note whose turn it is: an opponent who has just moved is there."""
@@ -102,5 +107,5 @@ class OpponentAbsence:
         if not is_due(self.claim_at, now):
             return
         self._claims_left -= 1
-        self._claim_at = now + self._timeouts.claim_retry.total_seconds() if self._claims_left else None
+        self._claim_at, self._not_before = None, now + self._timeouts.claim_retry.total_seconds()
         yield ClaimDraw(self._game_id) if board.has_insufficient_material(colour) else ClaimVictory(self._game_id)

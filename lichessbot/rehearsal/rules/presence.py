@@ -34,10 +34,11 @@ class Presence:
         self._away_since_ms: dict[Color, float] = {}
         self._claim_in_s_told: dict[Color, int] = {}
 
-    def arrive(self, color: Color) -> list[OpponentGone]:
-        """Note that `color` is present; return a line for the opponent if the absence was announced."""
+    def arrive(self, color: Color, game: Game, now_ms: int) -> list[OpponentGone]:
+        """Note that `color` is present; the opponent is told of it only if the game could have been claimed."""
+        was_told = color in self._claim_in_s_told and self.is_claimable(color, game, now_ms)
         self._away_since_ms.pop(color, None)
-        was_told = self._claim_in_s_told.pop(color, None) is not None
+        self._claim_in_s_told.pop(color, None)
         return [OpponentGone(color.other, gone=False)] if was_told else []
 
     def leave(self, color: Color, now_ms: int) -> None:

@@ -27,7 +27,7 @@ class Timing:
     challenge_expiry_s: float = 20.0        # before an unanswered real-time challenge goes offline
     challenge_keep_alive_s: float = 50.0    # between empty lines on a keepAliveStream
     threefold_settle_s: float = 0.05        # from the third repetition to the draw; a guess
-    claim_s: float = 0.5                    # claim-victory takes at least this long
+    claim_s: float = 0.5                    # from a claim to the answer
     presence_lapse_s: float = 1.0           # from the end of the game stream to absence
     absence_check_s: float = 5.0            # between checks of absence, and its minimum
     claim_wait_s: float = 40.0              # of absence before a claim, in bullet and blitz

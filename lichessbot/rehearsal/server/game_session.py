@@ -46,7 +46,7 @@ class GameSession:
             stream.end()
             return stream
         self._streams.open((color, user_agent), stream)
-        self._publish(self._presence.arrive(color))
+        self._publish(self._presence.arrive(color, self.game, now_ms))
         return stream
 
     def close_stream(self, color: Color, user_agent: str, stream: LineStream) -> None:

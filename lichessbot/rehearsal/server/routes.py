@@ -250,13 +250,14 @@ async def takeback(site: Site, call: Call) -> None:
 
 async def claim_victory(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
-    await asyncio.sleep(site.timing.claim_s)
     session.claim_victory(color)
+    await asyncio.sleep(site.timing.claim_s)
 
 
 async def claim_draw(site: Site, call: Call) -> None:
     session, color = _seat(site, call)
     session.claim_draw(color)
+    await asyncio.sleep(site.timing.claim_s)
 
 
 async def board_api(_site: Site, call: Call) -> Response:

@@ -79,14 +79,15 @@ def test_a_game_that_can_be_claimed_is_announced_whatever_the_clock_shows() -> N
     assert told == [OpponentGone(it.turn, gone=True, claim_win_in_s=0)]
 
 
-def test_a_return_is_announced_once_and_only_after_an_announced_absence() -> None:
+def test_a_return_is_announced_once_and_only_if_the_game_could_be_claimed() -> None:
     presence, it = Presence(Timing()), game()
     presence.leave(BLACK, 0)
-    assert presence.arrive(BLACK) == []
-    presence.leave(BLACK, 0)
-    presence.look(it, 10_000)
-    assert presence.arrive(BLACK) == [OpponentGone(WHITE, gone=False)]
-    assert presence.arrive(BLACK) == []
+    assert presence.look(it, 36_000) == [OpponentGone(WHITE, gone=True, claim_win_in_s=5)]
+    assert presence.arrive(BLACK, it, 40_000) == []
+    presence.leave(BLACK, 40_000)
+    presence.look(it, 81_000)
+    assert presence.arrive(BLACK, it, 82_000) == [OpponentGone(WHITE, gone=False)]
+    assert presence.arrive(BLACK, it, 83_000) == []
     assert not presence.is_claimable(BLACK, it, 10**6)
 
 

@@ -336,13 +336,14 @@ def test_a_player_is_present_while_any_program_has_the_game_open(
     assert session.is_left_by(Color.BLACK)
 
 
-def test_a_returning_opponent_is_announced(ada: Client, bob: Client) -> None:
+def test_the_return_of_an_opponent_whose_game_could_be_claimed_is_announced(ada: Client, bob: Client) -> None:
     game_id = start_game(ada, bob)
     mine, theirs = ada.game(game_id), bob.game(game_id)
     play(game_id, "e2e4 e7e5 g1f3", ada, bob)
     theirs.next("gameState")
     theirs.drop()
-    assert mine.next("opponentGone")["gone"] is True
+    while mine.next("opponentGone")["claimWinInSeconds"]:
+        pass
     bob.game(game_id).next("gameFull")
     while (line := mine.next("opponentGone"))["gone"]:
         pass
