@@ -187,7 +187,7 @@ class GameLog:
                 self._read_full(news)
             case GameState() if self._full is not None:
                 self._read_state(self._full, news, fresh=False)
-            case ChatLine(room=room, username=name, text=text):
+            case ChatLine(room=room, username=name, text=text) if not news.is_copy:
                 self.chat = (*self.chat[-_MOST_CHAT_LINES + 1 :], status.ChatLine(name, text, room))
                 tell = self._log.debug if name == SYSTEM_NAME else self._log.info
                 tell("chat", room=room, name=name, text=text)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, AliasChoices, AliasPath, BaseModel, ConfigDict, Field, model_validator
 from pydantic.functional_validators import BeforeValidator
 
-from lichessbot.lichess.enums import Colour, ExactClock, GameStatus, Speed, Variant
+from lichessbot.lichess.enums import ChatRoom, Colour, ExactClock, GameStatus, Speed, Variant
 from lichessbot.log import counted, inert
 
 BOT_TITLE: Final = "BOT"
@@ -337,6 +337,11 @@ class ChatLine(Payload):
     room: str = ""
     username: Shown = ""
     text: Shown = ""
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether it tells spectators what Lichess tells the players in the same words."""
+        return self.username == SYSTEM_NAME and self.room == ChatRoom.SPECTATOR
 
 
 class OpponentGone(Payload):

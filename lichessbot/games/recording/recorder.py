@@ -61,10 +61,11 @@ class GameRecorder:
                 self._read(full, full.state, received_at, fresh=True)
             case StreamEvent(event=GameState() as state, received_at=received_at) if self._full is not None:
                 self._read(self._full, state, received_at, fresh=False)
-            case StreamEvent(event=ChatLine() as line, game_id=str() as game_id) if self._chat_lines_left:
-                self._chat_lines_left -= 1
-                said = ChatRecord(time.time(), line.room, line.username, line.text)
-                self._store.record(game_records.said(game_id, said))
+            case StreamEvent(event=ChatLine() as line, game_id=str() as game_id):
+                if self._chat_lines_left and not line.is_copy:
+                    self._chat_lines_left -= 1
+                    said = ChatRecord(time.time(), line.room, line.username, line.text)
+                    self._store.record(game_records.said(game_id, said))
 
     def note_level(self, level: int | None) -> None:
         """Record the level at which we play from now on."""

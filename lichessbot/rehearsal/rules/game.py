@@ -21,7 +21,7 @@ DRAW_OFFER_SPACING_PLIES = 20
 EARLY_DRAW_PLIES = 60            # `noEarlyDraw` holds until then
 
 MAX_CHAT_LENGTH = 140
-SYSTEM_NAME = "lichess"          # announces offers in the players' room
+SYSTEM_NAME = "lichess"          # announces offers in both rooms
 
 _LINK = re.compile(r"https?://|www\.|\b[\w-]+\.(?:com|org|net|io|gg|tv|me|co)\b", re.IGNORECASE)
 _UCI = re.compile(r"[a-h][1-8][a-h][1-8][nbrqk]?|[PNBRQ]@[a-h][1-8]")
@@ -277,7 +277,7 @@ class Game:
             return self._finish(Status.INSUFFICIENT_MATERIAL_CLAIM, None, now_ms)
         self._draw_offer = color
         self._last_offer_ply[color] = self.ply
-        return [self._announce(f"{color.capitalize()} offers draw"), self.state(now_ms)]
+        return [*self._announce(f"{color.capitalize()} offers draw"), self.state(now_ms)]
 
     def decline_draw(self, color: Color) -> None:
         """Decline the opponent's offer; streams show nothing."""
@@ -293,7 +293,7 @@ class Game:
             opponent_moved_last = self.turn is color
             return self.take_back(1 if opponent_moved_last else 2, now_ms)
         self._takeback_offer = color
-        return [self._announce("Takeback sent"), self.state(now_ms)]
+        return [*self._announce("Takeback sent"), self.state(now_ms)]
 
     def decline_takeback(self, color: Color, now_ms: int) -> list[Line]:
         """Decline the opponent's request, or withdraw one's own."""
@@ -301,7 +301,7 @@ class Game:
             return []
         answer = "Takeback cancelled" if self._takeback_offer is color else "Takeback declined"
         self._takeback_offer = None
-        return [self._announce(answer), self.state(now_ms)]
+        return [*self._announce(answer), self.state(now_ms)]
 
     def say(self, color: Color, room: ChatRoom, text: str) -> list[Line]:
         """Post a chat line; lines of bots with links are dropped without an error."""
@@ -366,7 +366,7 @@ class Game:
         self._takeback_offer = None
         self._draw_offer = None
         self._last_offer_ply = {color: min(ply, self.ply) for color, ply in self._last_offer_ply.items()}
-        return [self._announce("Takeback accepted"), self.state(now_ms)]
+        return [*self._announce("Takeback accepted"), self.state(now_ms)]
 
     def _rewind_clocks(self, plies: int) -> None:
         """Set the clock of each side that was to move to its time after its own last move.
@@ -387,8 +387,12 @@ class Game:
         self.threefold_pending = False
         return [self.state(now_ms)]
 
-    def _announce(self, text: str) -> ChatLine:
-        return self._keep(ChatLine(ChatRoom.PLAYER, SYSTEM_NAME, text))
+    def _announce(self, text: str) -> list[Line]:
+        """Tell spectators, which leaves no trace, and the players."""
+        return [
+            ChatLine(ChatRoom.SPECTATOR, SYSTEM_NAME, text),
+            self._keep(ChatLine(ChatRoom.PLAYER, SYSTEM_NAME, text)),
+        ]
 
     def _keep(self, line: ChatLine) -> ChatLine:
         self.chat.append(line)

@@ -403,6 +403,12 @@ def test_what_was_played_follows_takebacks_and_begins_with_the_moves_before_we_c
     assert [(it.ply, it.san, it.source) for it in game.log.played[2:]] == [(3, "Bc4", None)]
 
 
+def test_what_lichess_says_in_both_rooms_is_kept_once(game: Listener) -> None:
+    game.chat("spectator", "lichess", "White offers draw")
+    game.chat("player", "lichess", "White offers draw")
+    assert [(line.author, line.room) for line in game.log.chat] == [("lichess", "player")]
+
+
 def test_the_latest_lines_of_the_chat_are_kept_as_they_came(game: Listener) -> None:
     game.chat("player", "lichess", "White offers draw")
     for number in range(29):

@@ -236,6 +236,17 @@ def test_chat_is_recorded_up_to_a_limit() -> None:
     assert list(said[0][1][0])[2:] == ["player", "Ferdi", "line 0"]
 
 
+def test_what_lichess_says_in_both_rooms_is_recorded_once() -> None:
+    recording = Recording()
+    recording.full("")
+    before = len(recording.store.statements)
+    for room in ("spectator", "player"):
+        line = ChatLine(room=room, username="lichess", text="White offers draw")
+        recording.recorder.handle(StreamEvent(GAME, line, 0.0))
+    (said,) = recording.store.statements[before:]
+    assert list(said[1][0])[2:] == ["player", "lichess", "White offers draw"]
+
+
 def test_the_rating_change_is_recorded_when_the_event_stream_tells_it() -> None:
     store, manager = Notes(), GameManager(SimpleQueue(), Timeouts())
     context: Any = SimpleNamespace(store=store, config=Config())

@@ -12,7 +12,10 @@ from tests.lichessbot.rehearsal.rules.games import BLACK, HUMANS, SETUP, WHITE, 
 
 
 def said(lines: list[Line]) -> list[str]:
-    return [line.text for line in lines if isinstance(line, ChatLine)]
+    """What the players are told; spectators hear the same before."""
+    told = {room: [it.text for it in lines if isinstance(it, ChatLine) and it.room is room] for room in ChatRoom}
+    assert told[ChatRoom.SPECTATOR] == told[ChatRoom.PLAYER]
+    return told[ChatRoom.PLAYER]
 
 
 # Draw offers.

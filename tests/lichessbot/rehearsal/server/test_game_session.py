@@ -70,9 +70,10 @@ def test_offer_is_shown_and_accepted(ada: Client, bob: Client) -> None:
     play(game_id, OPENING, ada, bob)
     stream = bob.game(game_id)
     ada.do(game_id, "draw/yes")
-    assert stream.next("chatLine") == {
-        "type": "chatLine", "room": "player", "username": "lichess", "text": "White offers draw",
-    }
+    for room in ("spectator", "player"):
+        assert stream.next("chatLine") == {
+            "type": "chatLine", "room": room, "username": "lichess", "text": "White offers draw",
+        }
     state = stream.next("gameState")
     assert state["wdraw"] is True
     assert "bdraw" not in state
