@@ -87,9 +87,10 @@ class Timeouts:
     """Longest delay between two attempts at a move or at a game's stream: a clock is running."""
     first_move_pause: timedelta = timedelta(seconds=10)
     """Between two attempts at a first move, whatever pause was requested: many abort after 20 s without a move."""
-    absence: timedelta = timedelta(seconds=20)
+    absence: timedelta = timedelta(seconds=12)
     """To open a game's stream again, whatever pause was requested: in bullet and blitz an opponent may claim the game
-    40 s after we left. Twice as long in rapid, three times in classical games, as is the time until a claim."""
+    40 s after we left, and a third of that if we are four pawns behind. Twice as long in rapid, three times in
+    classical games, as is the time until a claim."""
     arena_first_move: timedelta = timedelta(seconds=8)
     """To find a first move in an arena."""
     arena_start: timedelta = timedelta(seconds=15)

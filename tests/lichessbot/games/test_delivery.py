@@ -193,11 +193,11 @@ def test_a_move_that_may_be_lost_does_not_reopen_a_stream_that_waits_after_a_429
         assert bench.hear(CommandDone(sent)) == []
     elif outcome == "refused":
         assert bench.hear(CommandFailed(sent, REFUSED)) == []
-    for _ in range(79):
+    for _ in range(47):
         assert bench.wait(0.25) == []
     assert only(bench.wait(0.25), ReopenStream).reason == "the next attempt is due"
     bench.hear(StreamOpened(GAME))
-    assert bench.full("e2e4 e7e5", time_ms=280_000) == [sent]
+    assert bench.full("e2e4 e7e5", time_ms=288_000) == [sent]
 
 
 # Castling in place, which may be legal twice

@@ -218,9 +218,9 @@ def test_a_silent_opponent_is_checked_without_a_clock() -> None:
 
 
 def test_our_clock_counts_as_running_while_the_stream_is_lost() -> None:
-    waiting = clock(24_000, running=False)
-    assert waiting.reopen_pause_s(18.0, NOW, as_asked=True) == 18.0
-    assert waiting.reopen_pause_s(18.0, NOW + 4, as_asked=True) == 10.0
+    waiting = clock(16_000, running=False)
+    assert waiting.reopen_pause_s(12.0, NOW, as_asked=True) == 12.0
+    assert waiting.reopen_pause_s(12.0, NOW + 4, as_asked=True) == 6.0
 
 
 def test_a_lost_stream_is_reopened_sooner_with_less_time() -> None:
