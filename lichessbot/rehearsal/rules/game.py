@@ -243,16 +243,16 @@ class Game:
         return self._finish(Status.RESIGN, color.other, now_ms)
 
     def claim_victory(self, color: Color, now_ms: int, *, opponent_gone: bool) -> list[Line]:
-        """Claim a win; no effect and no error on the claimer's turn or without a clock."""
-        if not self.is_over and (self.turn is color or not isinstance(self.setup.time_control, RealTime)):
+        """Claim a win; no effect and no error on the claimer's turn, or where nothing can be claimed."""
+        if self.turn is color or not self.can_be_claimed:
             return []
-        if not (self.can_be_claimed and opponent_gone):
+        if not opponent_gone:
             raise Refused("You cannot claim the win on this game")
         return self._finish(Status.TIMEOUT, self._winner_by_default(color), now_ms)
 
     def claim_draw(self, color: Color, now_ms: int, *, opponent_gone: bool) -> list[Line]:
-        """Claim a draw; no effect and no error while the game can be aborted."""
-        if not self.is_over and not self.both_have_moved:
+        """Claim a draw; no effect and no error while the game can be aborted, or after its end."""
+        if self.is_over or not self.both_have_moved:
             return []
         if self.turn is color or not (self.can_be_claimed and opponent_gone):
             raise Refused("You cannot claim draw on this game")

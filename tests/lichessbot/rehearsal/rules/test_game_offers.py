@@ -225,13 +225,20 @@ def test_draw_claim_ends_the_game_without_a_winner() -> None:
 def test_nothing_can_be_claimed_where_the_rules_forbid_it() -> None:
     setup = replace(SETUP, rules=frozenset({Rule.NO_CLAIM_WIN}))
     it = game(setup, ["e2e4", "e7e5", "g1f3"])
+    assert it.claim_victory(WHITE, 0, opponent_gone=True) == []
     with pytest.raises(Refused):
-        it.claim_victory(WHITE, 0, opponent_gone=True)
+        it.claim_draw(WHITE, 0, opponent_gone=True)
 
 
 def test_no_win_can_be_claimed_before_both_have_moved() -> None:
-    with pytest.raises(Refused):
-        game(moves=["e2e4"]).claim_victory(WHITE, 0, opponent_gone=True)
+    assert game(moves=["e2e4"]).claim_victory(WHITE, 0, opponent_gone=True) == []
+
+
+def test_claims_after_the_end_have_no_effect() -> None:
+    it = game(moves=["e2e4", "e7e5", "g1f3"])
+    it.resign(WHITE, 0)
+    assert it.claim_victory(WHITE, 0, opponent_gone=True) == it.claim_draw(WHITE, 0, opponent_gone=True) == []
+    assert (it.status, it.winner) == (Status.RESIGN, BLACK)
 
 
 # Chat.
