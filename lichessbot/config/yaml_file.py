@@ -218,7 +218,7 @@ _YAML_PROBLEMS = (
 # A key without a space after its colon, which YAML reads as a text that goes on in the next line.
 _NO_SPACE = re.compile(r"\s*(?:- )?\w+:[^\s/].*")
 _SAID_BEHIND = ("mapping values are not allowed", "could not find expected ':'", "'<block mapping start>'")
-_TEXT_IN_BRACES = re.compile(r":\s*(\{[^}\n]*\}|\[[^\]\n]*\])\s*[^\s,}\]#]")
+_TEXT_IN_BRACES = re.compile(r":\s*(\{[^}\n]*\}|\[[^\]\n]*\])[ \t]*[^\s,}\]#]")
 
 
 def _read_text(path: Path) -> str:

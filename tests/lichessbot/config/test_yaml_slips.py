@@ -52,6 +52,9 @@ def test_zero_is_a_number(file: Path) -> None:
          "2: not YAML: text follows a closing quote; in '...', write '' for an apostrophe"),
         ("greeting: {hello: \"a\" b}\n",
          "1: not YAML: text follows a closing quote; in '...', write '' for an apostrophe"),
+        ("greeting:\n  hello: {me} is here\n", "2: not YAML: a text that begins with { or [ must be in quotes"),
+        ("challenge: {block_list: [*me]}\n",
+         "1: not YAML: no key has the anchor (&name) of this *name; put a text that begins with * in quotes"),
         ("url: {{ url }}\n", "1: url: expected a key: put a text that begins with { or [ in quotes"),
         ("greeting: {{me}: hi}\n", "1: greeting: expected a key: put a text that begins with { or [ in quotes"),
     ],
@@ -75,9 +78,11 @@ def test_a_wrong_space_is_named_in_its_own_line(file: Path, text: str, problem: 
     assert problems(file, text) == [problem]
 
 
-@pytest.mark.parametrize("folder", [r"C:\Engines", r"C:\users"])
-def test_a_windows_path_in_double_quotes_is_told_about_its_backslashes(file: Path, folder: str) -> None:
-    (found,) = problems(file, f'pgn_directory: "{folder}"\n')
+@pytest.mark.parametrize("text", [
+    r'pgn_directory: "C:\Engines"', r'pgn_directory: "C:\users"', r'engine: {command: ["C:\Engines\best.exe"]}',
+])
+def test_a_windows_path_in_double_quotes_is_told_about_its_backslashes(file: Path, text: str) -> None:
+    (found,) = problems(file, f"{text}\n")
     assert found == (
         "1: not YAML: in double quotes a backslash needs another one before it: put the text in single quotes"
     )
