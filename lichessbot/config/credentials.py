@@ -36,7 +36,7 @@ _LONGEST_FILE: Final = 1 << 16
 
 def read_token(path: Path) -> str:
     """Return the first line of a file. Raises OSError or ValueError."""
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8-sig") as file:  # editors on Windows begin it with a mark
         return file.read(_LONGEST_FILE).partition("\n")[0].strip()
 
 

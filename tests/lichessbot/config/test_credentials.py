@@ -19,6 +19,11 @@ def test_the_token_comes_from_the_environment_then_the_file_then_the_key(file: P
     assert load(file, "token: from_key\n", {}).token.get_secret_value() == "from_key"
 
 
+def test_a_token_file_may_be_written_on_windows(file: Path) -> None:
+    (file.parent / "secret").write_bytes(b"\xef\xbb\xbffrom_file\r\n")
+    assert load(file, "token_file: secret\n", {}).token.get_secret_value() == "from_file"
+
+
 def test_no_token_anywhere_is_a_problem(file: Path) -> None:
     (problem,) = problems(file, "", {})
     assert f"token: no token: set {TOKEN_VARIABLE}" in problem
