@@ -111,7 +111,12 @@ class Options:
         return (option.setoption(option.nearest(value) if type(value) is int else value),)
 
     def settings(self, config: EngineKeys) -> Iterator[str]:
-        """Yield the lines that set what `config` asks for and the engine accepts."""
+        """Yield the lines that set what `config` asks for and the engine accepts.
+
+        Also those for standard chess and one best move, whatever the engine begins with.
+        """
+        yield from self.setoptions(CHESS960, False)
+        yield from self.setoptions(MULTI_PV, 1)
         yield from self.setoptions(_HASH, config.hash_mb)
         yield from self.setoptions(_THREADS, config.threads)
         yield from self.setoptions(OVERHEAD, config.move_overhead_ms)

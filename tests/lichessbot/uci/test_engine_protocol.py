@@ -90,8 +90,9 @@ def test_options_are_set_after_uciok_and_before_isready(
     engine.search(search(1, chess960=True))
     best_move(inbox)
     until(lambda: any("go" in line for line in heard_by(caplog)))
-    assert heard_by(caplog)[:7] == [
+    assert heard_by(caplog)[:8] == [
         "uci",
+        "setoption name UCI_Chess960 value false",
         "setoption name Ponder value true",
         "setoption name Style value Very Wild",
         "ucinewgame",
@@ -122,7 +123,7 @@ def test_an_engine_that_wants_to_know_its_opponent_is_told_once_before_its_first
         engine.search(replace(search(number), opponent="GM 2203 human Ferdinand"))
         best_move(inbox)
     until(lambda: sum("go" in line for line in heard_by(caplog)) == 2)
-    told = [line for line in heard_by(caplog) if line.startswith(("ucinewgame", "setoption name UCI", "position"))]
+    told = [line for line in heard_by(caplog) if line.startswith(("ucinewgame", "setoption name UCI_Opp", "position"))]
     opponent = "setoption name UCI_Opponent value GM 2203 human Ferdinand"
     assert told == ["ucinewgame", opponent, "position startpos", "position startpos"]
 

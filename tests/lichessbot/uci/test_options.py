@@ -104,6 +104,15 @@ def test_what_has_a_key_of_its_own_is_set_within_the_bounds_of_the_engine(option
     assert options.setoptions("move overhead", 9000) == ("setoption name Move Overhead value 5000",)
 
 
+def test_an_engine_that_begins_with_chess960_and_several_lines_is_told_otherwise(options: Options) -> None:
+    for line in ("name UCI_Chess960 type check default true", "name MultiPV type spin default 4 min 1 max 10"):
+        options.note(line.split())
+    assert list(options.settings(EngineConfig()))[:2] == [
+        "setoption name UCI_Chess960 value false",
+        "setoption name MultiPV value 1",
+    ]
+
+
 def test_our_own_engine_searches_with_the_tables_that_are_asked_for_moves(options: Options) -> None:
     tables = {"enabled": True, "paths": ["/one", "/two"], "max_pieces": 5}
     ours = EngineConfig.model_validate({"lichess_bot_tbs": {"syzygy": tables}})
