@@ -161,7 +161,7 @@ class ChallengeHandler:
         return ChallengerHistory(
             recent=self._store.challenges.accepted_lately(user_id, age_s, now_s),
             rematches=self._store.times_done(challenge.rematch_of or "", LimitedAction.REMATCH),
-            listed_on=self._lists.naming(user_id, config.block_lists),
+            listed_on=self._lists.naming(user_id, config.block_lists_for(user_id)),
             is_blocked=user_id in self._lists.blocked,
         )
 

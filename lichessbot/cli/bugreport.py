@@ -54,7 +54,7 @@ _NOTIFY_COMMAND: Final = re.compile(
     r"(\bnotify(?:\.command(?: #\d+)?)?)(?: is now | old=|: expected [^,]*, found ).*"
 )
 _WORD: Final = re.compile(r"[\w-]{2,30}")
-_PLAYERS_KEYS: Final = ("block_list", "allow_list")
+_PLAYERS_KEYS: Final = ("block_list", "block_list_exceptions", "allow_list")
 _ABOUT: Final = """\
 What `lichessbot bugreport` collected on {moment}. Look through it before you send it.
 
@@ -194,7 +194,8 @@ def _listed(config: Config) -> Iterator[str]:
     challenge = config.challenge
     for rules in (challenge, challenge.human, challenge.bot):
         yield from rules.allow_list or ()
-    yield from (*challenge.block_list, *config.matchmaking.block_list)
+    for lists in (challenge, config.matchmaking):
+        yield from (*lists.block_list, *lists.block_list_exceptions)
 
 
 def _versions() -> Iterator[str]:

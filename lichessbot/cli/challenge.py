@@ -135,7 +135,7 @@ def _refuse_blocked(opponent: str, loaded: LoadedConfig) -> None:
     for section, config in (("challenge", loaded.config.challenge), ("matchmaking", loaded.config.matchmaking)):
         if name in config.block_list:
             raise ConfigError([f"{loaded.location(f'{section}.block_list')}: names {opponent}"])
-        if (source := listed_on(records, name, config.block_lists)) is not None:
+        if (source := listed_on(records, name, config.block_lists_for(name))) is not None:
             key = block_list_key(source)
             raise ConfigError([f"{loaded.location(f'{section}.{key}')}: {source} names {opponent}"])
 

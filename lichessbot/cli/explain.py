@@ -170,7 +170,7 @@ class _Present:
         return ChallengerHistory(
             recent=self._records.accepted_lately(name, config.recent_bot_challenge_age or 0, time.time()),
             rematches=0,
-            listed_on=listed_on(self._records, name, config.block_lists),
+            listed_on=listed_on(self._records, name, config.block_lists_for(name)),
             is_blocked=self._records.is_blocked(name),
         )
 

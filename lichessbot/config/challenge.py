@@ -111,11 +111,16 @@ class BlockLists(Section):
     block_list: Annotated[Names, LIST_OR_NULL] = ()
     online_block_list: Annotated[Addresses, LIST_OR_NULL] = ()
     block_list_files: Annotated[Paths, LIST_OR_NULL] = ()
+    block_list_exceptions: Annotated[Names, LIST_OR_NULL] = ()
 
     @property
     def block_lists(self) -> Sequence[str]:
         """The block lists outside the configuration: addresses and absolute paths."""
         return (*self.online_block_list, *(str(file.absolute()) for file in self.block_list_files))
+
+    def block_lists_for(self, user_id: str) -> Sequence[str]:
+        """Return those that count for a player: none for an exception."""
+        return () if user_id in self.block_list_exceptions else self.block_lists
 
 
 class Rules(Section):

@@ -36,8 +36,9 @@ class Objections:
         return self.is_blocked(config, it.opponent) if it.is_bot else self._is_listed(config.challenge, it.opponent)
 
     def _is_listed(self, section: BlockLists, user_id: str) -> bool:
-        names, lists = section.block_list, self._lists
-        return user_id in lists.blocked or user_id in names or lists.naming(user_id, section.block_lists) is not None
+        if user_id in self._lists.blocked or user_id in section.block_list:
+            return True
+        return self._lists.naming(user_id, section.block_lists_for(user_id)) is not None
 
     def to_bots(self, config: MatchmakingConfig, now_epoch_s: float, expected: int) -> Decline | None:
         """Return the answer to every bot that challenges us now, or None if a game against a bot is left today.

@@ -270,6 +270,17 @@ def test_a_list_that_now_names_the_opponent_withdraws_the_open_challenge(store: 
     hall.lobby.close()
 
 
+def test_an_exception_to_that_list_keeps_the_challenge_open(store: Store, tmp_path: Path) -> None:
+    file = str(tmp_path / "blocked.txt")
+    hall = Hall(store)
+    hall.challenge_a_rival()
+    matchmaking = {"allow_matchmaking": True, "block_list_files": [file], "block_list_exceptions": ["Rival"]}
+    hall.lobby.reload(Config.model_validate({"matchmaking": matchmaking}))
+    hall.lobby.block_list_fetched(PlayerList(file, frozenset({"rival"})))
+    assert isinstance(hall.outbox.sent[-1], CreateChallenge)
+    hall.lobby.close()
+
+
 def test_a_reload_without_matchmaking_keeps_a_challenge_that_the_operator_wants(store: Store) -> None:
     outbox = Outbox()
     lobby = lobby_of(store, outbox, [], Config())

@@ -286,5 +286,5 @@ def _lists(found: Translation) -> None:
     online = found.move("online_blacklists", "challenge.online_block_list")
     if blocked or online:
         found.set("matchmaking.include_challenge_block_list", True, remark="BotLi challenges nobody on its lists")
-    reason = "nobody is exempt from the rules of challenge; allow_list has another meaning"
-    found.leave("whitelist", reason)
+    if found.move("whitelist", "challenge.block_list_exceptions"):
+        found.note("whitelist", "exempts from block lists on the web only, not from the other rules of challenge")

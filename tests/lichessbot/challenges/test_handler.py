@@ -23,6 +23,7 @@ from lichessbot.lichess.commands import AcceptChallenge, ChallengeAnswer, Comman
 from lichessbot.lichess.enums import DeclineReason
 from lichessbot.lichess.models import Challenge, ChallengeReceived, GameInfo
 from lichessbot.storage.database import Database
+from lichessbot.storage.player_list import PlayerList
 from lichessbot.storage.store import Store
 from lichessbot.timeouts import Timeouts
 from tests.lichessbot.challenges.challengers import STRONG, WEAK, config, received
@@ -70,6 +71,14 @@ def test_a_challenge_announced_twice_is_answered_once(desk: Desk) -> None:
     for _ in range(2):
         desk.answer(WEAK, time.monotonic())
     assert len(desk.outbox.sent) == 1
+
+
+@pytest.mark.parametrize(("exceptions", "answer"), [((), DeclineChallenge), (["Weak"], AcceptChallenge)])
+def test_an_exception_to_a_block_list_may_challenge(desk: Desk, exceptions: list[str], answer: type) -> None:
+    desk.store.note_player_list(PlayerList("/srv/shared.txt", frozenset({WEAK.challenge.challenger.id})))
+    desk.config = Config(challenge=config(block_list_files=["/srv/shared.txt"], block_list_exceptions=exceptions))
+    desk.answer(WEAK, time.monotonic())
+    assert [type(it) for it in desk.outbox.sent] == [answer]
 
 
 def test_a_newer_challenge_of_the_same_player_replaces_the_queued_one(desk: Desk) -> None:

@@ -29,6 +29,7 @@ state_dir: state
 token: lip_0123456789abcdef
 challenge:
   block_list: [Villain]
+  block_list_exceptions: [Squire]
   online_block_list: ["https://example.com/list?fresh=yes&key=sesame2"]
   bot: {allow_list: [rival]}
 notify: {command: [curl, 'https://example.com/hook?key=opensesame']}
@@ -170,7 +171,7 @@ def test_the_home_folder_is_hidden_as_the_log_spells_it(folder: Path, monkeypatc
 def test_other_players_are_shown_only_on_demand() -> None:
     files = report()
     everything = "\n".join(files.values())
-    for name in ("rival", "villain", "knave", "troll"):
+    for name in ("rival", "villain", "knave", "troll", "squire"):
         assert not re.search(rf"\b{name}\b", everything, re.IGNORECASE)
     assert "block_list:\n  - player" in files["config.yml"]
     assert 'opponent="BOT player' in files["log.txt"]

@@ -144,9 +144,10 @@ def test_a_player_on_any_block_list_is_not_challenged(
 ) -> None:
     """The daemon, which reads these lists, need not run."""
     config, in_file, address = tmp_path / "config.yml", tmp_path / "blocked.txt", "https://example.com/list"
-    in_file.write_text("# of several bots\nrude\nFormer until 2020-01-01\n")
-    lists = f"{{block_list: [Pest], block_list_files: [blocked.txt], online_block_list: ['{address}']}}"
-    config.write_text(f"token: lip_0123456789abcdef\nurl: http://127.0.0.1:9\nstate_dir: state\n{section}: {lists}\n")
+    in_file.write_text("# of several bots\nrude\nFormer until 2020-01-01\nfriend\n")
+    lists = f"block_list: [Pest], block_list_files: [blocked.txt], online_block_list: ['{address}']"
+    section_text = f"{section}: {{{lists}, block_list_exceptions: [Friend]}}"
+    config.write_text(f"token: lip_0123456789abcdef\nurl: http://127.0.0.1:9\nstate_dir: state\n{section_text}\n")
     with closing(Store(Database(tmp_path / "state"))) as store:
         store.note_player_list(PlayerList(address, frozenset({"cheat"})))
 
@@ -158,6 +159,7 @@ def test_a_player_on_any_block_list_is_not_challenged(
     assert answer("Rude") == f"{config}:4: {section}.block_list_files: {in_file} names Rude\n"
     assert answer("Cheat") == f"{config}:4: {section}.online_block_list: {address} names Cheat\n"
     assert "block_list" not in answer("Former"), "not any more"
+    assert "block_list" not in answer("Friend"), "an exception"
 
 
 @pytest.mark.parametrize(

@@ -172,10 +172,10 @@ def test_what_was_remembered_counts(ask: Asked, tmp_path: Path, store: Store) ->
     configure(
         tmp_path,
         f"max_recent_bot_challenges: 1, recent_bot_challenge_age: 60, rating_difference: 100, "
-        f"online_block_list: ['{address}'], block_list_files: [/srv/shared.txt]",
+        f"online_block_list: ['{address}'], block_list_files: [/srv/shared.txt], block_list_exceptions: [Friend]",
     )
     store.note_challenge(entry("game0001", our_rating=1950))
-    store.note_player_list(PlayerList(address, frozenset({"villain"})))
+    store.note_player_list(PlayerList(address, frozenset({"villain", "friend"})))
     shared = ("trickster@2000-01-01", "scoundrel@2999-12-31")
     store.note_player_list(PlayerList.of_words("/srv/shared.txt", shared))
     written(store, tmp_path)
@@ -187,7 +187,8 @@ def test_what_was_remembered_counts(ask: Asked, tmp_path: Path, store: Store) ->
     assert villain["rule"] == f"challenge.online_block_list has {address}"
     scoundrel = ask("--from", "human:1900", "--name", "Scoundrel", "--clock", "3+0")
     assert scoundrel["rule"] == "challenge.block_list_files has /srv/shared.txt"
-    assert ask("--from", "human:1900", "--name", "Trickster", "--clock", "3+0")["answer"] == "would be accepted"
+    for name in ("Trickster", "Friend"):
+        assert ask("--from", "human:1900", "--name", name, "--clock", "3+0")["answer"] == "would be accepted"
 
 
 def test_the_matching_profiles_are_named(ask: Asked, tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ EXPECTED = {
     "challenge.min_base": 30,
     "challenge.block_list": ("cheat",),
     "challenge.online_block_list": ("https://example.com/blocklist",),
+    "challenge.block_list_exceptions": ("friend",),
     "engine.silence_stderr": True,
     "engine.depth": 12,
     "engine.hash_mb": 32,
