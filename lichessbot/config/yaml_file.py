@@ -197,6 +197,7 @@ def path_of(key: str) -> KeyPath:
     return tuple(int(part[1:]) - 1 if part.startswith("#") else part for part in parts)
 
 
+_NO_COLON = "could not find expected ':'"
 # What PyYAML says, and what it means; the first that fits.
 _YAML_PROBLEMS = (
     (" escape ", "in double quotes a backslash needs another one before it: put the text in single quotes"),
@@ -209,7 +210,7 @@ _YAML_PROBLEMS = (
     ("alphabetic or numeric", "a text that begins with * or & must be in quotes"),
     ("block end", "this line is indented differently from those since {begun}"),
     ("mapping values are not allowed", "found a second colon, or the line is indented differently from the one above"),
-    ("could not find expected ':'", "expected a key and a value such as `abort_time: 30`"),
+    (_NO_COLON, "expected a key and a value such as `abort_time: 30`"),
     ("cannot start any token", "found a character that must be put in quotes"),
     ("expected a single document", "a second document begins here: remove the line ---, or what is above or below it"),
 )
@@ -217,7 +218,7 @@ _YAML_PROBLEMS = (
 
 # A key without a space after its colon, which YAML reads as a text that goes on in the next line.
 _NO_SPACE = re.compile(r"\s*(?:- )?\w+:[^\s/].*")
-_SAID_BEHIND = ("mapping values are not allowed", "could not find expected ':'", "'<block mapping start>'")
+_SAID_BEHIND = ("mapping values are not allowed", _NO_COLON, "'<block mapping start>'")
 _TEXT_IN_BRACES = re.compile(r":\s*(\{[^}\n]*\}|\[[^\]\n]*\])[ \t]*[^\s,}\]#]")
 
 
@@ -242,13 +243,19 @@ def _yaml_problem(error: yaml.MarkedYAMLError) -> str:
         plain = "a text that begins with { or [ must be in quotes"
     if mark is not None and (slip := _slip_before(said, mark)) is not None:
         return slip
+    if _NO_COLON in said and error.context_mark is not None:
+        mark = error.context_mark  # where the key is that has none; PyYAML misses it in a later line
     return f"{mark.line + 1 if mark else 1}: not YAML: {plain}"
 
 
 def _slip_before(said: str, mark: yaml.Mark) -> str | None:
     """Return `line: problem` of a mistake that PyYAML notices only behind it, at `mark`; None if it is another one."""
     before = (mark.buffer or "")[: mark.index]
-    if "'<scalar>'" in said and before.rstrip().endswith(("'", '"')):
+    if "'<scalar>'" in said and (text := before.rstrip()).endswith(("'", '"')):
+        begin = text.rfind(text[-1], 0, -1)
+        if "\n" in text[begin:]:
+            line = text.count("\n", 0, begin) + 1
+            return f"{line}: not YAML: the quote opened in line {line} is never closed"
         return f"{mark.line + 1}: not YAML: text follows a closing quote; in '...', write '' for an apostrophe"
     if any(it in said for it in _SAID_BEHIND):
         lines = before.split("\n")

@@ -78,6 +78,18 @@ def test_a_wrong_space_is_named_in_its_own_line(file: Path, text: str, problem: 
     assert problems(file, text) == [problem]
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("abort_time: 30\nengine {   # settings\n  depth: 1\n",
+         "2: not YAML: expected a key and a value such as `abort_time: 30`"),
+        ('greeting:\n  hello: "Hi\n  goodbye: "Bye"\n', "2: not YAML: the quote opened in line 2 is never closed"),
+    ],
+)
+def test_what_yaml_notices_only_later_is_named_in_its_own_line(file: Path, text: str, problem: str) -> None:
+    assert problems(file, text) == [problem]
+
+
 @pytest.mark.parametrize("text", [
     r'pgn_directory: "C:\Engines"', r'pgn_directory: "C:\users"', r'engine: {command: ["C:\Engines\best.exe"]}',
 ])
