@@ -9,6 +9,7 @@ import yaml
 
 from lichessbot.config.credentials import HIDDEN, SECRET_KEYS
 from lichessbot.errors import ConfigError
+from lichessbot.log import counted
 
 KeyPath = tuple[str | int, ...]
 
@@ -198,6 +199,7 @@ def path_of(key: str) -> KeyPath:
 
 
 _NO_COLON = "could not find expected ':'"
+_KEY_EXPECTED = "expected a key and a value such as `abort_time: 30`"
 # What PyYAML says, and what it means; the first that fits.
 _YAML_PROBLEMS = (
     (" escape ", "in double quotes a backslash needs another one before it: put the text in single quotes"),
@@ -209,8 +211,9 @@ _YAML_PROBLEMS = (
     ("undefined alias", "no key has the anchor (&name) of this *name; put a text that begins with * in quotes"),
     ("alphabetic or numeric", "a text that begins with * or & must be in quotes"),
     ("block end", "this line is indented differently from those since {begun}"),
+    ("'<document start>'", "this line is indented differently from those above"),
     ("mapping values are not allowed", "found a second colon, or the line is indented differently from the one above"),
-    (_NO_COLON, "expected a key and a value such as `abort_time: 30`"),
+    (_NO_COLON, _KEY_EXPECTED),
     ("cannot start any token", "found a character that must be put in quotes"),
     ("expected a single document", "a second document begins here: remove the line ---, or what is above or below it"),
 )
@@ -218,6 +221,9 @@ _YAML_PROBLEMS = (
 
 # A key without a space after its colon, which YAML reads as a text that goes on in the next line.
 _NO_SPACE = re.compile(r"\s*(?:- )?\w+:[^\s/].*")
+# A line that lacks the colon altogether, and is read as a text too.
+_BARE = re.compile(r"\s*[^\s:'\"\[{-][^:\]}]*")
+_COMMENT = re.compile(r"\s#.*")
 _SAID_BEHIND = ("mapping values are not allowed", _NO_COLON, "'<block mapping start>'")
 _TEXT_IN_BRACES = re.compile(r":\s*(\{[^}\n]*\}|\[[^\]\n]*\])[ \t]*[^\s,}\]#]")
 
@@ -243,6 +249,8 @@ def _yaml_problem(error: yaml.MarkedYAMLError) -> str:
         plain = "a text that begins with { or [ must be in quotes"
     if mark is not None and (slip := _slip_before(said, mark)) is not None:
         return slip
+    if mark is not None and ("block end" in said or "'<document start>'" in said):
+        plain = _indentation(mark) or plain
     if _NO_COLON in said and error.context_mark is not None:
         mark = error.context_mark  # where the key is that has none; PyYAML misses it in a later line
     return f"{mark.line + 1 if mark else 1}: not YAML: {plain}"
@@ -262,7 +270,26 @@ def _slip_before(said: str, mark: yaml.Mark) -> str | None:
         ends = [number for number, line in enumerate(lines[:-1], 1) if line.strip() and line.strip()[0] != "#"]
         if ends and _NO_SPACE.fullmatch(lines[ends[-1] - 1]):
             return f"{ends[-1]}: not YAML: put a space after the colon"
+        if ends and ":" not in lines[-1] and _BARE.fullmatch(_COMMENT.sub("", lines[ends[-1] - 1])):
+            return f"{ends[-1]}: not YAML: {_KEY_EXPECTED}"
     return None
+
+
+def _indentation(mark: yaml.Mark) -> str | None:
+    """Return how many spaces the line that begins at `mark` has, and may have; None if that is not what is wrong."""
+    *above, line = (mark.buffer or "").split("\n")[: mark.line + 1]
+    spaces = len(line) - len(line.lstrip(" "))
+    expected: dict[int, int] = {}  # the spaces of each section that is open, with the nearest line of it
+    for number, text in reversed(list(enumerate(above, 1))):
+        content = text.strip()
+        if content and content[0] != "#":
+            # A key may stand behind the dash of an entry.
+            begins = [len(text) - len(text.lstrip(marks)) for marks in ((" -", " ") if ":" in text else (" ",))]
+            expected |= {it: number for it in begins if it < min(expected, default=it + 1)}
+    if mark.column != spaces or not expected or spaces in expected:
+        return None
+    choices = " or ".join(f"{it} as in line {number}" for it, number in expected.items())
+    return f"this line begins with {counted(spaces, 'space')}, expected {choices}"
 
 
 class _Dumper(yaml.SafeDumper):

@@ -115,7 +115,10 @@ def test_a_problem_is_one_line(file: Path, text: str, problem: str | None) -> No
             "a:\n  b: 1\n   c: 4\n",
             "3: not YAML: found a second colon, or the line is indented differently from the one above",
         ),
-        ("a:\n  b: 1\n c: 4\n", "3: not YAML: this line is indented differently from those since line 1"),
+        (
+            "a:\n  b: 1\n c: 4\n",
+            "3: not YAML: this line begins with 1 space, expected 2 as in line 2 or 0 as in line 1",
+        ),
         (
             "abort_time: 30\n---\nabort_time: 31\n",
             "2: not YAML: a second document begins here: remove the line ---, or what is above or below it",

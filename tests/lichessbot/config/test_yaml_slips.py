@@ -83,10 +83,28 @@ def test_a_wrong_space_is_named_in_its_own_line(file: Path, text: str, problem: 
     [
         ("abort_time: 30\nengine {   # settings\n  depth: 1\n",
          "2: not YAML: expected a key and a value such as `abort_time: 30`"),
+        ("challenge:\n  concurrency 2  # games: 2\n  sort_by: best\n",
+         "2: not YAML: expected a key and a value such as `abort_time: 30`"),
+        ("challenge:\n  concurrency: 2\n  sort_by: a: b\n",
+         "3: not YAML: found a second colon, or the line is indented differently from the one above"),
         ('greeting:\n  hello: "Hi\n  goodbye: "Bye"\n', "2: not YAML: the quote opened in line 2 is never closed"),
     ],
 )
 def test_what_yaml_notices_only_later_is_named_in_its_own_line(file: Path, text: str, problem: str) -> None:
+    assert problems(file, text) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (" token: a\nurl: b\n", "2: not YAML: this line begins with 0 spaces, expected 1 as in line 1"),
+        ("challenge:\n   concurrency: 2\n  # games\n  sort_by: best\n",
+         "4: not YAML: this line begins with 2 spaces, expected 3 as in line 2 or 0 as in line 1"),
+        ("profiles:\n  - when: {rated: true}\n   engine: {depth: 4}\n",
+         "3: not YAML: this line begins with 3 spaces, expected 4 as in line 2 or 2 as in line 2 or 0 as in line 1"),
+    ],
+)
+def test_a_line_that_fits_no_section_is_told_how_the_lines_above_begin(file: Path, text: str, problem: str) -> None:
     assert problems(file, text) == [problem]
 
 
