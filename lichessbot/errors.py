@@ -109,8 +109,9 @@ class Refused(ApiError):
 
     @property
     def missing_scope(self) -> str | None:
-        _, found, scope = self.text.partition("Missing scope: ")
-        return scope if found and self.status == 403 else None
+        """The first, if several would do: the last may be one that only Lichess's own app gets."""
+        _, found, scopes = self.text.partition("Missing scope: ")
+        return scopes.partition(" || ")[0] if found and self.status == 403 else None
 
 
 class RateLimited(ApiError):

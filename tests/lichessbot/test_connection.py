@@ -107,7 +107,7 @@ def test_the_account_is_asked_for_once_at_a_time_and_ever_more_rarely_until_even
 
 
 def test_a_scope_that_the_token_lacks_is_named_once(link: Connection, caplog: pytest.LogCaptureFixture) -> None:
-    for scope in ("bot:play", "bot:play", "team:write"):
+    for scope in ("bot:play", "bot:play || board:play", "team:write"):
         link.warn_of_missing_scope(Refused(403, f"Missing scope: {scope}"))
     link.warn_of_missing_scope(Unreachable("502"))
     scopes = [record.getMessage().split()[1] for record in caplog.records]

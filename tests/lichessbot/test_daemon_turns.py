@@ -144,7 +144,7 @@ def test_a_token_without_the_scope_saves_no_game_unless_events_came_before(daemo
     daemon._games.clocks_run_until, daemon._connection.was_open = 0.0, was_open
     daemon._connection.stream_refused = lambda: None
     daemon._connection.token_denied = lambda reason, clocks_run_until: False
-    daemon._dispatch(StreamRefused(None, 403, "Missing scope: bot:play, challenge:read, board:play"))
+    daemon._dispatch(StreamRefused(None, 403, "Missing scope: bot:play || board:play || challenge:read"))
     assert daemon._shutdown.exit_code is (None if was_open else ExitCode.REFUSED)
 
 

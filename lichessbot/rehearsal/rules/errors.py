@@ -60,14 +60,14 @@ class MissingScope(ApiError):
     status = 403
 
     def __init__(self, accepted: Collection[Scope], granted: Collection[Scope]) -> None:
-        super().__init__(f"Missing scope: {', '.join(accepted)}")
+        super().__init__(f"Missing scope: {' || '.join(accepted)}")
         self._accepted = accepted
         self._granted = granted
 
     def headers(self) -> dict[str, str]:
         return {
-            "X-OAuth-Scopes": ", ".join(sorted(self._granted)),
-            "X-Accepted-OAuth-Scopes": ", ".join(self._accepted),
+            "X-OAuth-Scopes": ",".join(sorted(self._granted)),
+            "X-Accepted-OAuth-Scopes": ",".join(self._accepted),
         }
 
 

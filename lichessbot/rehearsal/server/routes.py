@@ -28,11 +28,11 @@ from lichessbot.rehearsal.server.streams import StreamedResponse
 Handler = Callable[[Site, Call], Awaitable[Response | None]]
 OpenHandler = Callable[[Site, Request], Awaitable[Response]]
 
-EVENT_SCOPES = (Scope.BOT_PLAY, Scope.CHALLENGE_READ, Scope.BOARD_PLAY)
+EVENT_SCOPES = (Scope.BOT_PLAY, Scope.BOARD_PLAY, Scope.CHALLENGE_READ)
 PLAY_SCOPES = (Scope.BOT_PLAY,)
 BOARD_SCOPES = (Scope.BOARD_PLAY,)
 READ_SCOPES = (Scope.CHALLENGE_READ,)
-CHALLENGE_SCOPES = (Scope.BOT_PLAY, Scope.CHALLENGE_WRITE)
+CHALLENGE_SCOPES = (Scope.CHALLENGE_WRITE, Scope.BOT_PLAY, Scope.BOARD_PLAY)
 ARENA_SCOPES = (Scope.TOURNAMENT_WRITE, Scope.BOT_PLAY)
 TEAM_SCOPES = (Scope.TEAM_WRITE,)
 

@@ -120,7 +120,7 @@ def test_without_a_daemon_the_next_one_finds_it_in_the_records(told: Told) -> No
     [
         (Reply(400, {"error": "Missing team"}), "400: Missing team"),
         (
-            Reply(403, {"error": "Missing scope: tournament:write"}),
+            Reply(403, {"error": "Missing scope: tournament:write || bot:play || web:mobile"}),
             "the token lacks the scope tournament:write: make a new one with it",
         ),
     ],

@@ -58,6 +58,12 @@ def test_a_missing_scope_is_403_and_named_in_text_and_headers(join: Join) -> Non
     assert response.headers["X-Accepted-OAuth-Scopes"] == "challenge:read"
 
 
+def test_all_scopes_that_would_do_are_named(join: Join) -> None:
+    response = join("Reader", "BOT", frozenset({Scope.CHALLENGE_READ})).post("/api/challenge/hal")
+    assert response.json() == {"error": "Missing scope: challenge:write || bot:play || board:play"}
+    assert response.headers["X-Accepted-OAuth-Scopes"] == "challenge:write,bot:play,board:play"
+
+
 def test_bot_play_alone_can_stream_and_challenge(join: Join, hal: Client) -> None:
     player = join("Narrow", "BOT", frozenset({Scope.BOT_PLAY}))
     assert player.events().response.status_code == 200
