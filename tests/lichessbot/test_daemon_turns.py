@@ -287,7 +287,7 @@ def test_a_failure_to_tell_the_account_or_the_games_reaches_those_who_wait_for_i
 
 
 def test_after_an_answer_to_a_challenge_that_failed_the_list_of_games_is_read(daemon: Any, told: list[str]) -> None:
-    daemon._dispatch(CommandFailed(AcceptChallenge("one"), Refused(400, "The challenge has been accepted.")))
+    daemon._dispatch(CommandFailed(AcceptChallenge("one"), Refused(400, "The challenge has already been accepted")))
     assert "reconciler.want" in told
 
 

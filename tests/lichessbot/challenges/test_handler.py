@@ -259,7 +259,7 @@ def test_a_challenge_that_was_accepted_already_keeps_its_slot_until_a_list_shows
     desk: Desk, perhaps_done: bool
 ) -> None:
     desk.answer(WEAK, time.monotonic())
-    error = Refused(400, "The challenge has been accepted.")
+    error = Refused(400, "The challenge has already been accepted")
     desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), error, perhaps_done))
     assert desk.describe_last()[-1].decision == "accepted"
     assert len(desk.outbox.sent) == len(desk.slots) == 1
