@@ -23,6 +23,7 @@ from lichessbot.lichess.models import BOT_TITLE, LATEST_MS, Id, Number, Payload,
 # A single arena has the key, in lists of arenas an object has it.
 _VARIANT: Final = AliasChoices(AliasPath("variant", "key"), "variant")
 _LONGEST_WAIT_S: Final = timedelta(days=366).total_seconds()
+_MET: Final = "ok"
 
 
 class Perf(Payload):
@@ -88,6 +89,12 @@ class ExportedGame(Payload):
     winner: Colour | None = None
 
 
+class _Verdict(Payload):
+    """Whether the account of the token meets one condition of an arena; if it does not, the text says why."""
+
+    verdict: Shown = _MET
+
+
 class ArenaInfo(Payload):
     """An arena tournament; absent fields tell whether it is to come, runs or is over."""
 
@@ -98,6 +105,7 @@ class ArenaInfo(Payload):
     position: Any = None
     initial_s: Number | None = Field(default=None, validation_alias=AliasPath("clock", "limit"))
     increment_s: Number | None = Field(default=None, validation_alias=AliasPath("clock", "increment"))
+    verdicts: tuple[_Verdict, ...] = Field(default=(), validation_alias=AliasPath("verdicts", "list"))
     is_finished: bool = Field(default=False, alias="isFinished")
     seconds_to_start: float | None = Field(default=None, alias="secondsToStart", ge=0, le=_LONGEST_WAIT_S)
     seconds_to_finish: float | None = Field(default=None, alias="secondsToFinish", ge=0, le=_LONGEST_WAIT_S)
@@ -111,6 +119,8 @@ class ArenaInfo(Payload):
         if self.game_variant not in playable:
             known = ", ".join(it for it in playable if it.can_be_proposed)
             return f"expected a variant that the engine plays ({known}), found {self.game_variant}"
+        if unmet := [it.verdict for it in self.verdicts if it.verdict != _MET]:
+            return f"expected an arena that admits this account, found: {'; '.join(unmet)}"
         if self.initial_s is None or self.increment_s is None:
             return None
         clock = ExactClock(self.initial_s, self.increment_s)

@@ -16,6 +16,14 @@ LIMITS = [
     Refused(400, "You are joining too many tournaments"),
     Refused(403, "Banned from playing for 5 minutes. Reason: Too many aborts, unplayed games, or rage quits."),
 ]
+UNMET = {
+    "list": [
+        {"condition": "No bots", "verdict": "No bots"},
+        {"condition": "Fixed line-up", "verdict": "ok"},
+        {"condition": "30 days old account", "verdict": "Your account is too young."},
+    ],
+    "accepted": False,
+}
 
 
 @pytest.mark.parametrize("limit", LIMITS, ids=["joins", "new tournaments", "ban"])
@@ -129,12 +137,14 @@ def test_a_denied_token_does_not_end_a_tournament(desk: Desk) -> None:
     [
         ({"variant": "atomic", "clock": {"limit": 30, "increment": 0}}, ""),
         ({"variant": {"key": "atomic", "name": "Atomic"}}, ""),
+        ({"verdicts": {"list": [{"condition": "Fixed line-up", "verdict": "ok"}], "accepted": True}}, ""),
         ({"variant": "crazyhouse"}, "a variant that the engine plays (standard, atomic), found crazyhouse"),
         ({"variant": "draughts"}, "a variant that the engine plays (standard, atomic), found draughts"),
         ({"position": {"fen": "x"}}, "a variant that the engine plays (standard, atomic), found fromPosition"),
         ({"clock": {"limit": 15, "increment": 0}}, "bullet or slower, found 0.25+0, which is ultraBullet"),
+        ({"verdicts": UNMET}, "an arena that admits this account, found: No bots; Your account is too young."),
     ],
-    ids=["good", "an object", "other variant", "unknown variant", "from a position", "too fast"],
+    ids=["good", "an object", "admitted", "other variant", "unknown variant", "a position", "too fast", "not admitted"],
 )
 def test_an_arena_is_joined_only_if_its_games_can_be_played(
     desk: Desk, caplog: pytest.LogCaptureFixture, facts: dict[str, object], why: str

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.facade import Board
 from lichessbot.rehearsal.rules.accounts import Account, Grant
-from lichessbot.rehearsal.rules.arenas import Arena
+from lichessbot.rehearsal.rules.arenas import Arena, ArenaTerms
 from lichessbot.rehearsal.rules.challenges import Challenge, Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, TimeControl, Unlimited
 from lichessbot.rehearsal.rules.enums import ChallengeStatus, ChatRoom, Color, Speed, Variant
@@ -285,8 +285,8 @@ def chat_history(lines: Iterable[ChatLine]) -> list[Json]:
 # Arena tournaments.
 
 
-def arena(it: Arena, now_ms: int) -> Json:
-    """Return the public description of a tournament; some keys depend on its start and end."""
+def arena(it: Arena, reader: Account | None, now_ms: int) -> Json:
+    """Return the description of a tournament for `reader`; some keys depend on its start and end."""
     terms, speed = it.terms, it.terms.clock.speed
     ranked = sorted(it.entries.values(), key=lambda entry: -entry.score)
     shape: Json = {
@@ -302,6 +302,7 @@ def arena(it: Arena, now_ms: int) -> Json:
         "perf": {"key": perf_key(terms.variant, speed), "name": perf_title(terms.variant, speed), "icon": ""},
         "nbPlayers": len(ranked),
         "duels": [],
+        "verdicts": _verdicts(terms, reader),
         "standing": {
             "page": 1,
             "players": [
@@ -310,6 +311,8 @@ def arena(it: Arena, now_ms: int) -> Json:
             ],
         },
     }
+    if terms.open_to_bots:
+        shape["botsAllowed"] = True
     if it.is_finished(now_ms):
         shape["isFinished"] = True
     elif it.is_started(now_ms):
@@ -320,6 +323,13 @@ def arena(it: Arena, now_ms: int) -> Json:
 
 
 # Parts.
+
+
+def _verdicts(terms: ArenaTerms, reader: Account | None) -> Json:
+    """Return whether a player meets the conditions of a tournament; the only one is about bots."""
+    condition = "Bot players are allowed" if terms.open_to_bots else "Bot players are not allowed"
+    is_met = terms.open_to_bots or reader is None or not reader.is_bot
+    return {"list": [{"condition": condition, "verdict": "ok" if is_met else condition}], "accepted": is_met}
 
 
 def _variant_with_short(variant: Variant) -> Json:

@@ -318,7 +318,11 @@ async def cancel_challenge(site: Site, call: Call) -> None:
 
 
 async def show_arena(site: Site, request: Request) -> Response:
-    return JSONResponse(payloads.arena(site.arena_runner.arena(request.path_params["arena_id"]), monotonic_ms()))
+    """Answer with an arena; with a token, also whether the arena admits its account."""
+    arena = site.arena_runner.arena(request.path_params["arena_id"])
+    has_token = "authorization" in request.headers
+    reader = authorise(request, site.accounts, ANY_SCOPE).account if has_token else None
+    return JSONResponse(payloads.arena(arena, reader, monotonic_ms()))
 
 
 async def join_arena(site: Site, call: Call) -> None:

@@ -172,6 +172,17 @@ def test_a_refused_join_says_why(
     assert join(ada, open_arena(**terms), **form) == (400, {"error": error})
 
 
+@pytest.mark.parametrize("open_to_bots", [True, False])
+def test_an_arena_says_whether_it_admits_the_account_of_the_token(
+    lichess: RehearsalServer, ada: Client, join: Join, open_arena: Open, *, open_to_bots: bool
+) -> None:
+    path = f"/api/tournament/{open_arena(open_to_bots=open_to_bots)}"
+    condition = f"Bot players are {'' if open_to_bots else 'not '}allowed"
+    for player, is_met in ((ada, open_to_bots), (join("Person"), True)):
+        verdict = {"condition": condition, "verdict": "ok" if is_met else condition}
+        assert player.get(path).json()["verdicts"] == {"list": [verdict], "accepted": is_met}
+
+
 def test_a_member_joins_for_a_team_with_the_password(
     lichess: RehearsalServer, ada: Client, open_arena: Open
 ) -> None:
