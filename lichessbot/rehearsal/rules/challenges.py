@@ -83,10 +83,9 @@ class ChallengeBook:
         self._challenges: dict[str, Challenge] = {}
 
     def add(self, challenge: Challenge) -> None:
-        """Add a challenge. An older open one of the same pair ends without an event."""
-        for older in self._challenges.values():
-            same_pair = older.challenger is challenge.challenger and older.target is challenge.target
-            if same_pair and older.is_active:
+        """Add a challenge. An older one of the same pair that has not expired ends without an event."""
+        for older in self.outgoing(challenge.challenger, challenge.seen_at_ms):
+            if older.target is challenge.target:
                 older.settled = ChallengeStatus.CANCELED
         self._challenges[challenge.id] = challenge
 
@@ -101,13 +100,16 @@ class ChallengeBook:
         has_expired = may_expire and now_ms - challenge.seen_at_ms >= 1000 * self._expiry_s
         return ChallengeStatus.OFFLINE if has_expired else ChallengeStatus.CREATED
 
-    def incoming(self, account: Account) -> list[Challenge]:
-        """Return the active challenges to `account`, oldest first."""
-        return [c for c in self._challenges.values() if c.is_active and c.target is account]
+    def incoming(self, account: Account, now_ms: int) -> list[Challenge]:
+        """Return the open challenges to `account` that have not expired, oldest first."""
+        return [c for c in self._created(now_ms) if c.target is account]
 
-    def outgoing(self, account: Account) -> list[Challenge]:
-        """Return the active challenges of `account`, oldest first."""
-        return [c for c in self._challenges.values() if c.is_active and c.challenger is account]
+    def outgoing(self, account: Account, now_ms: int) -> list[Challenge]:
+        """Return the open challenges of `account` that have not expired, oldest first."""
+        return [c for c in self._created(now_ms) if c.challenger is account]
+
+    def _created(self, now_ms: int) -> list[Challenge]:
+        return [c for c in self._challenges.values() if self.status(c, now_ms) is ChallengeStatus.CREATED]
 
     def acceptable(self, challenge_id: str, account: Account) -> Challenge:
         """Return a challenge that `account` can accept. Raises NotFound or Refused."""

@@ -277,10 +277,10 @@ async def unknown_command(site: Site, call: Call) -> Response:
 
 
 async def list_challenges(site: Site, call: Call) -> Response:
-    reader = call.account
+    reader, now_ms = call.account, monotonic_ms()
     return JSONResponse({
-        "in": [site.challenge_shape(it, reader) for it in site.challenges.incoming(reader)],
-        "out": [site.challenge_shape(it, reader) for it in site.challenges.outgoing(reader)],
+        "in": [site.challenge_shape(it, reader) for it in site.challenges.incoming(reader, now_ms)],
+        "out": [site.challenge_shape(it, reader) for it in site.challenges.outgoing(reader, now_ms)],
     })
 
 

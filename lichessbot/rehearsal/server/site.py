@@ -147,8 +147,7 @@ class Site:
         ]
         waiting = [
             payloads.challenge_event(self.challenge_shape(challenge))
-            for challenge in self.challenges.incoming(account)
-            if self.challenges.status(challenge, now_ms) is ChallengeStatus.CREATED
+            for challenge in self.challenges.incoming(account, now_ms)
         ]
         stream = LineStream(self.timing.tick_s, [*games, *waiting], writing or self._writing(None))
         self._event_streams.open(grant, stream)

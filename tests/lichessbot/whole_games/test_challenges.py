@@ -9,7 +9,7 @@ from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence, Unlimited
 from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, ColorChoice, DeclineReason, Variant
-from lichessbot.rehearsal.rules.timing import Timing
+from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena, judge
 from tests.fakes.scripted_lichess import End, Reply, ScriptedLichess
 
@@ -195,7 +195,7 @@ def test_a_rematch_is_a_challenge_like_any_other_and_we_offer_none(arena: Arena)
     assert arena.logged(f" rematch_of={arena.ended[0].game.setup.id} ")
     judge(arena.ended[1])
     assert arena.ended[1].game.setup.color_of(player) is Color.BLACK
-    assert arena.site.challenges.outgoing(arena.bot) == []
+    assert arena.site.challenges.outgoing(arena.bot, monotonic_ms()) == []
 
 
 def test_explain_shows_a_challenge_while_the_daemon_runs(

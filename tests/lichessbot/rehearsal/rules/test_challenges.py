@@ -233,6 +233,8 @@ def test_unanswered_challenge_goes_offline_silently_and_can_still_be_accepted(
     shown = ada.get(f"/api/challenge/{challenge['id']}/show").json()
     assert shown["status"] == "offline"
     assert ada.events().waiting(0.1) == []      # no longer replayed
+    assert [player.get("/api/challenge").json() for player in (ada, hal)] == [{"in": [], "out": []}] * 2
+    assert hal.challenge(ada)["status"] == "created", "which does not replace it"
     assert ada.post(f"/api/challenge/{challenge['id']}/accept").status_code == 200
 
 
