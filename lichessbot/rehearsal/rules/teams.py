@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from lichessbot.rehearsal.rules.accounts import Account
-from lichessbot.rehearsal.rules.errors import Refused
+from lichessbot.rehearsal.rules.errors import InvalidForm
 
 
 @dataclass(eq=False)
@@ -17,14 +17,14 @@ class Team:
     requests: dict[Account, str] = field(default_factory=dict)
 
     def join(self, account: Account, password: str | None, message: str | None) -> None:
-        """Become a member, or ask the leaders."""
+        """Become a member, or ask the leaders. Raises InvalidForm."""
         if account in self.members:
             return
         if self.password is not None and password != self.password:
-            raise Refused("This team requires a password.")
+            raise InvalidForm({"password": "Incorrect entry code."})
         if not self.confirms:
             self.members.add(account)
         elif message is None:
-            raise Refused("This team requires confirmation.")
+            raise InvalidForm({"message": "Request message required"})
         else:
             self.requests[account] = message

@@ -120,10 +120,10 @@ def test_a_team_is_joined(arena: Arena) -> None:
     assert arena.tell("team", "join", "Reds").stdout == "joined team reds\n"
     assert reds.members == {arena.bot}
     refused = arena.tell("team", "join", f"{arena.site.url}/team/blues", "--password", "guess")
-    assert (refused.returncode, refused.stdout) == (1, "team blues: 400: This team requires a password.\n")
+    assert (refused.returncode, refused.stdout) == (1, "team blues: 400: password: Incorrect entry code.\n")
     assert arena.tell("team", "join", "blues", "--password", "sesame").returncode == 0
     assert blues.members == {arena.bot}
-    assert arena.tell("team", "join", "greens").stdout == "team greens: 400: This team requires confirmation.\n"
+    assert arena.tell("team", "join", "greens").stdout == "team greens: 400: message: Request message required\n"
     text = "We would like to play for the greens."
     done = arena.tell("team", "join", "greens", "--message", text)
     assert done.stdout == "asked the leaders of team greens to join\n"
