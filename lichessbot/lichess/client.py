@@ -42,6 +42,7 @@ from lichessbot.timeouts import Timeouts
 LONGEST_LINE_BYTES = 1 << 20
 LONGEST_BODY_BYTES = 1 << 20
 _LONGEST_ERROR_TEXT = 200  # characters of an error text, for the log
+_NO_SUCH_OWNER = "No such user"  # of the token, which is good: Lichess lets it be when it closes an account
 # After a 429 that names a pause of zero: not at once, but sooner than after one that names none.
 _PAUSE_INSTEAD_OF_NONE = timedelta(seconds=1)
 MOST_PLAYING = 50
@@ -362,6 +363,8 @@ def answer_error(response: requests.Response, content: bytes, default_pause: tim
         named = (body.pause if body else None, _retry_after(response))
         pause = next((it or _PAUSE_INSTEAD_OF_NONE for it in named if it is not None), default_pause)
         return RateLimited(pause, text, body.quota if body else "")
+    if response.status_code == HTTPStatus.UNAUTHORIZED and text == _NO_SUCH_OWNER:
+        text = f"{text}: the account is closed"
     if 400 <= response.status_code < 500:
         return Refused(response.status_code, text, certain=body is not None, pause=body.pause if body else None)
     return Unreachable(f"{response.status_code}: {text}")
