@@ -105,17 +105,12 @@ class Tournaments:
     def stop(self, *, is_ending: bool = False) -> None:
         """Play in no tournament until `resume` or the next start. `is_ending`: do not retry, as the process ends.
 
-        One that has not begun is not left: Lichess pairs only players who ask, and limits the new ones of a day.
+        One that has not begun is left too: from its start on, Lichess pairs each bot in it, even one that is offline.
         """
         self._stopping, self._is_ending, now = True, is_ending, time.monotonic()
-        forgotten_at = now + self._timeouts.tournament_forgets.total_seconds()
         for entry in list(self._entries.values()):
-            if entry.stage is not Stage.LEAVING and entry.starts_at is not None and entry.starts_at > forgotten_at:
-                self._take_back(entry)
-                self._forget(entry)
-            else:
-                self._leave(entry)
-                entry.due_at = now  # a retry may be due much later
+            self._leave(entry)
+            entry.due_at = now  # a retry may be due much later
 
     def resume(self, configured: Iterable[TournamentConfig]) -> None:
         """Take part again after `stop`."""
