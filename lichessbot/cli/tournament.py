@@ -1,7 +1,8 @@
 """`lichessbot tournament`: join an arena, or leave it; the running daemon plays. `lichessbot team`: join a team.
 
 Asks Lichess first, so that its errors are shown at once. Then tells the running daemon; if none runs, changes the
-records, where the next one finds what it is to play.
+records, where the next one finds what it is to play. An arena is joined only if a daemon runs: Lichess would soon begin
+a game there.
 """
 
 from contextlib import closing
@@ -101,8 +102,10 @@ def tournament_command(
             refuse_unplayable(f"tournament {info.id}", info.game_variant, loaded.config, timeouts)
             if (objection := info.objection(tuple(Variant))) is not None:
                 raise ConfigError([f"tournament {info.id}: {objection}"])
-            api.join_tournament(tournament_id, team, password, pair=False)
-            done = f"entered for {info.full_name or info.id}, which {_when(info)}"
+            is_served = in_use(loaded.state_dir)
+            if is_served:
+                api.join_tournament(tournament_id, team, password, pair=False)
+            done = f"{'entered' if is_served else 'will enter'} for {info.full_name or info.id}, which {_when(info)}"
     except ApiError as error:
         click.echo(inert(f"tournament {tournament_id}: {explained(error)}"))
         return ExitCode.FAILED

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from tests.fakes.scripted_lichess import Reply, ScriptedLichess
 
 ARENA, TOKEN = "hL7vMrFQ", "lip_0123456789abcdef"
 ENTERED = "entered for Bots at Noon, which runs for 10 min more"
+NOTED = "will enter for Bots at Noon, which runs for 10 min more"
 LEFT = f"left tournament {ARENA}"
 WITH_PASSWORD = (ARENA, "--team", "Coders", "--password", "sesame")
 
@@ -107,9 +107,11 @@ def test_a_daemon_without_a_socket_is_one_line_and_a_failure(told: Told) -> None
     assert told.rows == []
 
 
-def test_without_a_daemon_the_next_one_finds_it_in_the_records(told: Told) -> None:
+def test_without_a_daemon_the_next_one_finds_it_in_the_records(lichess: ScriptedLichess, told: Told) -> None:
+    """Where the bot was entered at once, its first game there began without it."""
     suffix = f"no daemon uses {told.folder}: the next `lichessbot run` will know"
-    assert told(*WITH_PASSWORD) == f"{ENTERED}; {suffix}\n"
+    assert told(*WITH_PASSWORD) == f"{NOTED}; {suffix}\n"
+    assert lichess.paths() == [f"/api/tournament/{ARENA}"]
     assert told.rows == [(ARENA, "coders", "sesame")]
     assert told(ARENA, "--leave") == f"{LEFT}; {suffix}\n"
     assert told.rows == []
@@ -129,9 +131,9 @@ def test_an_error_of_lichess_is_one_line_and_changes_nothing(
     lichess: ScriptedLichess, told: Told, reply: Reply, why: str
 ) -> None:
     lichess.answer(f"/api/tournament/{ARENA}/join", reply)
+    told.lock()
     assert told(ARENA, code=1) == f"tournament {ARENA}: {why}\n"
-    with closing(Database(told.folder)):
-        assert told.rows == []
+    assert told.rows == []
 
 
 @pytest.mark.parametrize(
@@ -148,7 +150,7 @@ def test_it_is_said_when_the_arena_begins_or_ends(
     lichess: ScriptedLichess, told: Told, facts: dict[str, object], when: str
 ) -> None:
     lichess.answer(f"/api/tournament/{ARENA}", Reply(body={"id": ARENA, "fullName": "Bots at Noon", **facts}))
-    assert told(ARENA).startswith(f"entered for Bots at Noon, which {when}; no daemon uses ")
+    assert told(ARENA).startswith(f"will enter for Bots at Noon, which {when}; no daemon uses ")
 
 
 def test_an_arena_that_is_too_fast_for_bots_is_not_joined(lichess: ScriptedLichess, told: Told) -> None:
@@ -171,4 +173,4 @@ def test_an_arena_of_the_configuration_is_not_left(lichess: ScriptedLichess, tol
     listed = f"tournament {ARENA} is listed in `tournaments` of {told.config}"
     assert told(ARENA, "--leave", code=2) == f"{listed}: remove it there and send SIGHUP\n"
     assert lichess.requests == []
-    assert told(ARENA).startswith(ENTERED), "it may be entered again"
+    assert told(ARENA).startswith(NOTED), "it may be entered again"

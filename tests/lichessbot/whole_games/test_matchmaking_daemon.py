@@ -302,7 +302,7 @@ def test_a_tournament_is_entered_by_a_command_survives_a_restart_and_is_left_by_
     seeking.seek(allow_matchmaking=False)
     code, lines = told(seeking, "tournament", arena_id)
     assert code == 0
-    assert lines[0].startswith("entered for Bots at Noon, which runs for ")
+    assert lines[0].startswith("will enter for Bots at Noon, which runs for ")
     assert "no daemon uses" in lines[0]
     seeking.start()
     seeking.until(lambda: "tournament.joined" in seeking.log())
