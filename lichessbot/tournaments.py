@@ -1,8 +1,9 @@
 """Join arena tournaments, ask for games in them, and leave them; a slot is kept for each one that runs.
 
-For the main thread. An arena is read before it is joined, as the engines must play its variant. Lichess pairs a program
-only for a minute after it asked, so the bot asks again as long as it plays no game there. The games themselves arrive
-like all others. Knows what is wanted, by the configuration and by `lichessbot tournament`, also after a restart.
+For the main thread. An arena is read before it is joined, as the engines must play its variant. Lichess pairs a bot
+until it leaves, an older Lichess only for a minute after it asked, so the bot asks again as long as it plays no game
+there. The games themselves arrive like all others. Knows what is wanted, by the configuration and by
+`lichessbot tournament`, also after a restart.
 """
 
 import time

@@ -1,7 +1,7 @@
 """Arena tournaments: joining, waiting for a game, pairing, and points.
 
-Pure: monotonic milliseconds are passed in. Lichess pairs people while they have the page open, and programs only for a
-while after a request (`pairMeAsap`), so a program repeats the request after every game.
+Pure: monotonic milliseconds are passed in. Lichess pairs people while they have the page open, or for a while after a
+program of theirs asked (`pairMeAsap`), but bots for as long as they are in, even if they are offline.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -47,6 +47,10 @@ class Entry:
     waits_until_ms: float = 0.0
     idle_since_ms: float = 0.0
     score: int = 0
+
+    def waits(self, now_ms: int) -> bool:
+        """Return whether the player waits for a game, unless one is being played."""
+        return self.account.is_bot or self.account.is_house or now_ms < self.waits_until_ms
 
 
 @dataclass(eq=False)
@@ -96,7 +100,7 @@ class Arena:
         waiting = [
             entry
             for entry in sorted(self.entries.values(), key=lambda it: it.idle_since_ms)
-            if entry.here and entry.account not in busy and (entry.account.is_house or now_ms < entry.waits_until_ms)
+            if entry.here and entry.account not in busy and entry.waits(now_ms)
         ]
         paired = sorted(waiting[: len(waiting) // 2 * 2], key=lambda it: -it.score)
         for one, other in zip(paired[::2], paired[1::2], strict=True):

@@ -51,15 +51,20 @@ def test_two_that_ask_to_be_paired_play_and_the_game_names_its_tournament(
     assert exported["arenaTour"] == {"id": arena, "name": "Bots at Noon"}
 
 
-def test_a_program_that_does_not_ask_is_not_paired(ada: Client, bob: Client, open_arena: Open) -> None:
+def test_bots_are_paired_without_asking_even_if_they_are_offline(
+    lichess: RehearsalServer, ada: Client, bob: Client, open_arena: Open
+) -> None:
     arena = open_arena()
-    events = ada.events()
     join(ada, arena)
-    join(bob, arena, pairMeAsap="true")
-    assert events.waiting(0.3) == []
+    join(bob, arena)
+    entries = lichess.site.arena_runner.arena(arena).entries
+    events = ada.events()
+    assert events.next("gameStart")["game"]["tournamentId"] == arena
+    events.next("gameFinish")
+    assert [entry.here for entry in entries.values()].count(False) == 1, "the one who did not move"
 
 
-def test_players_are_paired_after_the_start_once_they_ask_again(
+def test_bots_are_paired_from_the_start_on(
     lichess: RehearsalServer, ada: Client, bob: Client, open_arena: Open
 ) -> None:
     arena = open_arena(starts_in_s=60.0)
@@ -77,10 +82,8 @@ def test_players_are_paired_after_the_start_once_they_ask_again(
         opened.starts_ms -= 60_000
         runner._pair(opened)
 
-    lichess.call(start)
     assert events.waiting(0.3) == []
-    for player in (ada, bob):
-        join(player, arena, pairMeAsap="true")
+    lichess.call(start)
     assert events.next("gameStart")["game"]["tournamentId"] == arena
 
 
@@ -226,9 +229,12 @@ def test_a_player_leaves_before_the_start_and_pauses_after_it() -> None:
     assert not arena.entries[ada].here
 
 
-def test_waiting_ends_after_a_minute(lichess: RehearsalServer, join: Join) -> None:
+def test_the_waiting_of_people_ends_after_a_minute() -> None:
     arena = Arena("id", ArenaTerms("Quick", CLOCK), 0.0, 1e9)
-    ada, bob = (account_of(lichess, join(name, "BOT")) for name in ("Ada", "Bob"))
+    ada, bob = Account("Ada", 0), Account("Bob", 0)
+    for account in (ada, bob):
+        arena.join(account, Application(), 0, 60.0)
+    assert list(arena.pairs((), 1)) == [], "they did not ask"
     for account in (ada, bob):
         arena.join(account, Application(pair_me=True), 0, 60.0)
     assert list(arena.pairs((), 60_000)) == []
