@@ -37,6 +37,7 @@ from lichessbot.timeouts import Timeouts, earliest, is_due
 _ROUNDED_UP_BY_S: Final = 1.0  # Lichess sends the rest of a tournament in whole seconds
 _PAUSE_NOT_OVER: Final = "pause is not over"
 _NO_LONGER_EXISTS: Final = "no longer exists"  # of one that is over, perhaps before its time
+_NO_SUCH_TOURNAMENT: Final = "No such tournament"  # also of one that its organiser removed before the start
 _SOMEBODY: Final = SlotHolder("", is_bot=False)
 
 
@@ -313,7 +314,8 @@ class Tournaments:
             entry.due_at = now  # another team or password was given meanwhile
         elif is_final:
             has_ended = entry.ends_at is not None and now >= entry.ends_at - _ROUNDED_UP_BY_S
-            is_over = has_ended or _NO_LONGER_EXISTS in str(error)
+            was_removed = entry.starts_at is not None and _NO_SUCH_TOURNAMENT in str(error)
+            is_over = has_ended or was_removed or _NO_LONGER_EXISTS in str(error)
             if not is_over:
                 self._log.warning("tournament.refused", tournament=command.tournament_id, error=error)
             self._drop(entry, is_over=is_over)

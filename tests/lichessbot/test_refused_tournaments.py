@@ -100,6 +100,20 @@ def test_a_request_refused_at_the_end_of_a_tournament_is_no_problem(
     assert list(desk.tournaments.slot_holders) == []
 
 
+def test_an_arena_that_its_organiser_removed_before_the_start_is_over(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It was told that it could not be joined, although the bot was in it."""
+    desk.wait_for_start(1200)
+    desk.wait()
+    caplog.clear()
+    assert desk.sent[-1] == ReadTournament(ARENA)
+    caplog.set_level("INFO")
+    desk.fail(Refused(404, "No such tournament"))
+    assert [it.getMessage() for it in caplog.records] == [f"tournament.over tournament={ARENA}"]
+    assert desk.rows == {}
+
+
 def test_an_arena_that_cannot_be_left_counts_as_left_and_is_still_wanted(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
