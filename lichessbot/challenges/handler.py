@@ -30,7 +30,7 @@ from lichessbot.timeouts import Timeouts
 _NOT_FOUND: Final = 404
 _LAST_CHALLENGES: Final = 20
 _GONE: Final = ("The challenge has been canceled", "The challenge has been declined")
-_TAKEN: Final = "The challenge has already been accepted"
+_TAKEN: Final = ("The challenge has already been accepted", "The challenge has been accepted")
 
 
 class ChallengeHandler:

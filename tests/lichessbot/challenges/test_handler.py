@@ -254,12 +254,19 @@ def test_a_challenge_that_was_settled_meanwhile_is_not_declined(desk: Desk) -> N
     assert desk.describe_last()[-1].because == error.text
 
 
-@pytest.mark.parametrize("perhaps_done", [True, False])
+@pytest.mark.parametrize(
+    ("text", "perhaps_done"),
+    [
+        ("The challenge has already been accepted", True),
+        ("The challenge has already been accepted", False),
+        ("The challenge has been accepted.", False),
+    ],
+)
 def test_a_challenge_that_was_accepted_already_keeps_its_slot_until_a_list_shows_no_game(
-    desk: Desk, perhaps_done: bool
+    desk: Desk, text: str, perhaps_done: bool
 ) -> None:
     desk.answer(WEAK, time.monotonic())
-    error = Refused(400, "The challenge has already been accepted")
+    error = Refused(400, text)
     desk.answer_failed(AcceptChallenge("weak"), CommandFailed(AcceptChallenge("weak"), error, perhaps_done))
     assert desk.describe_last()[-1].decision == "accepted"
     assert len(desk.outbox.sent) == len(desk.slots) == 1
