@@ -3,7 +3,7 @@ cdef extern from "params.h":
     const int PHASE_SHIFT
     const int[6] ATTACK_UNITS, CHECK_UNITS
     const int WEAK_SQUARE_UNITS
-    const int KNOWN_WIN, WIN_EDGE, WIN_CORNER, WIN_DISTANCE, WIN_PAWN_RANK
+    const int KNOWN_WIN, WIN_EDGE, WIN_CORNER, WIN_DISTANCE, WIN_WITHOUT_PAWNS, WIN_PAWN_RANK
     const int NETWORK_LIMIT
     const int VARIANT_LIMIT, VARIANT_DECIDED
     const int[6] VARIANT_ATTACK_UNITS

@@ -19,6 +19,7 @@ from cython.cimports.engine.core.params import (
     WIN_DISTANCE,
     WIN_EDGE,
     WIN_PAWN_RANK,
+    WIN_WITHOUT_PAWNS,
 )
 from cython.cimports.engine.core.pieces import (
     BISHOP,
@@ -113,14 +114,18 @@ def is_wrong_bishop_draw(position: Position, us: cython.int) -> cython.bint:
 @cython.exceptval(check=False)
 def drive_to_the_edge(position: Position, us: cython.int) -> cython.int:
     """Score a bare king by its distance to the edge and to our king."""
-    theirs: cython.int = position.king_square(us ^ 1)
     material: cython.int = endgame_of(position.piece_square)
-    return (
-        KNOWN_WIN
-        + (-material if us else material)
-        + WIN_EDGE * (6 - to_the_edge(theirs))
-        + WIN_DISTANCE * (7 - distance(position.king_square(us), theirs))
-    )
+    return KNOWN_WIN + (-material if us else material) + driven_back(position, us)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def driven_back(position: Position, us: cython.int) -> cython.int:
+    """Score how near their king is to the edge and to ours."""
+    theirs: cython.int = position.king_square(us ^ 1)
+    near: cython.int = 7 - distance(position.king_square(us), theirs)
+    return WIN_EDGE * (6 - to_the_edge(theirs)) + WIN_DISTANCE * near
 
 
 @cython.cfunc
@@ -153,10 +158,19 @@ def to_the_edge(square: cython.int) -> cython.int:
 
 
 def scaled_for_drawishness(position: Position, score: cython.int) -> cython.int:
-    """Scale a score for the side to move by how drawish the ending is."""
+    """Scale a score for the side to move by how drawish the ending is.
+
+    Without pawns, an ending that is not drawish is won by driving the king back. The network does not show the way.
+    """
     if popcount(position.occupied) > ENDGAME_PIECES:
         return score
-    return score * drawish_scale(position, position.side_to_move ^ (score < DRAW)) // SCALE_NORMAL
+    strong: cython.int = position.side_to_move ^ (score < DRAW)
+    scale: cython.int = drawish_scale(position, strong)
+    score = score * scale // SCALE_NORMAL
+    if scale < SCALE_NORMAL or pawn_count(position) > 0:
+        return score
+    way: cython.int = WIN_WITHOUT_PAWNS * driven_back(position, strong)
+    return score + way if strong == position.side_to_move else score - way
 
 
 def endgame_scale(position: Position, strong: cython.int) -> cython.int:

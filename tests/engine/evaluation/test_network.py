@@ -16,7 +16,15 @@ import pytest
 from engine.core.fen import parse_fen
 from engine.core.move import CAPTURE, CASTLING, EN_PASSANT, PROMOTION, uci_text
 from engine.core.movegen import legal_moves
-from engine.core.params import NETWORK_LIMIT, SCALE_BARE_BISHOPS, SCALE_NO_PAWNS, SCALE_NORMAL
+from engine.core.params import (
+    NETWORK_LIMIT,
+    SCALE_BARE_BISHOPS,
+    SCALE_NO_PAWNS,
+    SCALE_NORMAL,
+    WIN_DISTANCE,
+    WIN_EDGE,
+    WIN_WITHOUT_PAWNS,
+)
 from engine.core.score import MATE, MAX_PLY
 from engine.evaluation.evaluate import network_score
 from engine.evaluation.net_file import PLACES, Net, write
@@ -184,6 +192,26 @@ def test_of_a_drawish_ending_a_network_gets_a_part(fen: str, part: int) -> None:
     guess = Accumulators(network).python_score(position, 0)
     assert abs(guess) > 80
     assert network_score(position, network) == guess * part // SCALE_NORMAL
+
+
+@pytest.mark.parametrize(
+    ("fen", "to_the_edge", "to_our_king"),
+    [
+        ("8/8/8/3k4/8/8/r7/5QK1 w - - 0 1", 0, 3),
+        ("3k4/8/8/8/8/8/r7/5QK1 w - - 0 1", 3, 0),
+        ("8/8/8/8/8/4k3/r7/5QK1 w - - 0 1", 1, 5),
+        ("5qk1/R7/4K3/8/8/8/8/8 b - - 0 1", 1, 5),
+        ("8/8/8/8/8/4k3/n7/5QK1 w - - 0 1", 1, 5),
+        ("8/8/8/8/8/4k3/r7/4RRK1 b - - 0 1", 1, 5),
+        ("8/8/8/8/8/4k3/rp6/5QK1 w - - 0 1", 0, 0),                        # a pawn
+    ],
+)
+def test_without_pawns_a_network_is_shown_where_to_drive_the_king(fen: str, to_the_edge: int, to_our_king: int) -> None:
+    network = Network(material_net())
+    position, _ = parse_fen(fen)
+    guess = Accumulators(network).python_score(position, 0)
+    way = WIN_WITHOUT_PAWNS * (WIN_EDGE * to_the_edge + WIN_DISTANCE * to_our_king)
+    assert network_score(position, network) == (guess + way if guess > 0 else guess - way)
 
 
 def test_no_score_comes_near_a_mate() -> None:
