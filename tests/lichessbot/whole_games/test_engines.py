@@ -96,15 +96,14 @@ def test_an_engine_without_chess960_is_refused_if_it_needs_it(arena: Arena, rude
 @pytest.mark.parametrize("errors_are_expected", [True])
 def test_an_engine_that_fails_at_a_restart_costs_no_game(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     arena.configure(depth=2)
-    arena.start()
-    game = arena.challenge(arena.player("Patient"))
-    arena.until(lambda: arena.log().count(f"move.send game={game} ") >= 2)
+    free = arena.begin_a_game(4)
     arena.until(lambda: read_only(arena.folder / "state", "SELECT * FROM games"))
     arena.kill()
     arena.configure(engine="command: [no-such-engine]")
     monkeypatch.setenv("NOTIFY_SOCKET", str(arena.folder / "notify"))
     with ListeningManager(arena.folder / "notify") as manager:
         arena.spawn()
+        free.set()
         arena.until_ended(1)
         judge(arena.ended[0])
         assert arena.wait_for_exit() == 1, "another start is asked for"
