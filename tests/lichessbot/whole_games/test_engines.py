@@ -202,14 +202,14 @@ def test_a_profile_decides_how_deep_the_engine_searches(arena: Arena) -> None:
 profiles:
   - {when: {variant: chess960, opponent: bot}, engine: {depth: 2}}
   - {when: {opponent: human}, engine: {depth: 1}}
-  - {when: {clock: 1+1}, engine: {depth: 4}}
+  - {when: {clock: 30+1}, engine: {depth: 4}}
 """
     arena.configure(more, depth=3)
     arena.start()
     human = arena.challenge(arena.player("Human"), variant=Variant.CHESS960)
     bot = arena.challenge(arena.player("Bot", title="BOT"), variant=Variant.CHESS960)
     plain = arena.challenge(arena.player("Other", title="BOT"))
-    slow = arena.challenge(arena.player("Slow"), base_s=60, increment_s=1)
+    slow = arena.challenge(arena.player("Slow"), base_s=1800, increment_s=1)
     arena.until_ended(4)
     assert arena.stop() == 0
     assert [depths(arena, game) for game in (human, bot, plain, slow)] == [{1}, {2}, {3}, {4}]
