@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Generator
 from contextlib import suppress
 from importlib import import_module
@@ -27,6 +28,9 @@ settings.load_profile("same")
 OF_THE_TERMINAL = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 # The servers of the tests, to which no proxy leads. pip, which some tests run, may need the proxy of the environment.
 WITHOUT_PROXY = "127.0.0.1,localhost"
+# In characters; in place of a longer one, as macOS has, tests use /tmp: their sockets lie 80 characters deeper, and an
+# address of a socket has at most 103.
+LONGEST_TEMPORARY_FOLDER = 20
 # What the event loops of embedded Lichesses could not handle during a test.
 _server_errors = BufferingHandler(sys.maxsize)
 _server_errors.setLevel(logging.ERROR)
@@ -49,6 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
     of processes share bytecode. It stands beside the sources, as a folder of its own would lack that of the libraries.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if len(tempfile.gettempdir()) > LONGEST_TEMPORARY_FOLDER:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/tmp")
     if getattr(config, "cache", None) is not None:      # none with `-p no:cacheprovider`
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
