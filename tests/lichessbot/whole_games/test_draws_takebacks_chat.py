@@ -210,12 +210,13 @@ def test_commands_are_answered_while_the_engine_searches(arena: Arena) -> None:
     configure(arena, engine={"depth": None, "move_time_ms": 60_000})
     arena.start()
     human = ScriptedOpponent(arena, Color.WHITE, base_s=1800)
-    arena.server.call(lambda: human.session.play(Color.WHITE, "e2e4"))
+    human.plays("e2e4")         # it does not think long about its first move
+    arena.server.call(lambda: human.session.play(Color.WHITE, "d2d4"))
     human.says("!name")
     human.waits_for_line("TestBot runs lichessbot")
     human.says("!eval", ChatRoom.SPECTATOR)
     human.waits_for_line("I do not tell my opponent.")
-    assert human.game.ply == 1
+    assert human.game.ply == 3
     human.leaves_the_game()
 
 
