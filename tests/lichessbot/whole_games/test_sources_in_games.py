@@ -49,14 +49,12 @@ def our_moves(arena: Arena, session: GameSession) -> list[str]:
 
 def test_the_moves_of_the_sources_are_played(arena: Arena, oracle: Oracle) -> None:
     configure(arena, SOURCES.format(url=oracle.url))
-    arena.start()
-    arena.challenge(arena.player("Greedy"), color=ColorChoice.BLACK, base_s=1800)
-    arena.until(lambda: len(arena.started) == 1)
-    arena.until_plies(arena.started[0], 5)
+    free = arena.begin_a_game(5, color=ColorChoice.BLACK, base_s=1800)
     assert our_moves(arena, arena.started[0])[0] == favourites(chess.Board())[0]
     assert arena.logged("source.move")
     assert "engine.move" not in arena.log()
     assert set(oracle.paths) == {"/cdb.php"}
+    free.set()
 
 
 @pytest.mark.parametrize(
