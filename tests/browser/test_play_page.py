@@ -39,6 +39,14 @@ NOTE_LOSS = """() => {
     const note = () => { window.wasLost ||= it.textContent.startsWith('Connection lost'); };
     new MutationObserver(note).observe(it, { childList: true, characterData: true, subtree: true });
 }"""
+# As in Safari, which copies only while a click is dealt with.
+REFUSE_LATE_COPIES = """() => ['write', 'writeText'].forEach((name) => {
+    const copy = navigator.clipboard[name].bind(navigator.clipboard);
+    navigator.clipboard[name] = async (what) => {
+        if (window.event?.type !== 'click') throw new Error('The request is not allowed.');
+        return copy(what);
+    };
+})"""
 
 
 # The updates wait until `release()`; `answered` counts the answers that the page has dealt with.
@@ -350,6 +358,16 @@ def test_a_wrong_clock_of_ones_own_does_not_keep_others_from_being_played(browse
         page.page.click("#clocks label:has([value='3+2'])")
         page.page.click("#send")
         page.page.wait_for_selector(RUNNING)
+
+
+def test_a_pgn_is_copied_where_only_a_click_may_copy(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/") as page:
+        challenge(page)
+        page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.page.evaluate(REFUSE_LATE_COPIES)
+        page.page.click("#copy-pgn")
+        page.until_text("#said", "PGN copied.")
+        assert '[White "You"]' in page.page.evaluate("navigator.clipboard.readText()")
 
 
 def test_a_pgn_that_does_not_come_is_not_copied(browser: "Browser", scene: Scene) -> None:

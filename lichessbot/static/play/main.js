@@ -111,9 +111,11 @@ const keys = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -Infinity, ArrowDown: Infi
 const isTyping = () => document.activeElement.matches('input, select') || byId('promotion').open;
 const act = (command, form, refused) => attempt(ask(`game/${told.game.id}/${command}`, form), 'said', refused);
 
-/** Copy a text, or what a request for it brings. */
+/** Copy a text, or what a request for it brings; Safari copies only during the click, so it gets the request itself. */
 async function copy(text, what) {
-  await attempt(Promise.resolve(text).then((it) => navigator.clipboard.writeText(it)), 'said');
+  const blob = Promise.resolve(text).then((it) => new Blob([it], { type: 'text/plain' }));
+  const write = async () => navigator.clipboard.write([new ClipboardItem({ 'text/plain': blob })]);
+  await attempt(Promise.all([text, write()]), 'said');
   setText(byId('said'), byId('said').textContent || `${what} copied.`);
 }
 
