@@ -110,6 +110,14 @@ def test_a_long_move_is_shown_whole_on_a_phone(browser: "Browser", scene: Scene)
 
 
 @pytest.mark.parametrize("scene", [Patient], indirect=True)
+def test_the_board_leaves_room_for_a_scrollbar_in_a_narrow_window(browser: "Browser", scene: Scene) -> None:
+    with visit(browser, f"{scene.server.site.url}/", NARROW) as page:
+        challenge(page)
+        page.page.evaluate("document.body.style.marginRight = '15px'")      # this Chromium hides its scrollbars
+        assert page.page.evaluate(IS_INSIDE, ["#frame", "main"])
+
+
+@pytest.mark.parametrize("scene", [Patient], indirect=True)
 def test_moves_and_their_steps_stay_under_the_finger_on_a_low_phone(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/", (390, 620), is_phone=True) as page:
         challenge(page)
