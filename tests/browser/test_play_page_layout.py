@@ -117,6 +117,14 @@ def test_the_board_leaves_room_for_a_scrollbar_in_a_narrow_window(browser: "Brow
         assert page.page.evaluate(IS_INSIDE, ["#frame", "main"])
 
 
+def test_a_phone_has_no_reason_to_enlarge_a_field_that_is_touched(browser: "Browser", scene: Scene) -> None:
+    sizes = "fields => fields.map((it) => parseFloat(getComputedStyle(it).fontSize))"
+    with visit(browser, f"{scene.server.site.url}/", NARROW, is_phone=True) as page:
+        page.page.wait_for_selector("#challenge")
+        assert min(page.page.locator("input, select").evaluate_all(sizes)) >= 16
+        page.until_it_fits()
+
+
 @pytest.mark.parametrize("scene", [Patient], indirect=True)
 def test_moves_and_their_steps_stay_under_the_finger_on_a_low_phone(browser: "Browser", scene: Scene) -> None:
     with visit(browser, f"{scene.server.site.url}/", (390, 620), is_phone=True) as page:
