@@ -142,11 +142,16 @@ class _Rehearsal:
             return self.serve(ends=options.games is not None)
         slots = options.at_once if options.games or not options.browser else 0
         terms = BotTerms(slots, options.variant.key, options.time_scale, config, strength=options.strength)
-        return self.browse(terms, opens=not options.no_open) if options.browser else self.play(terms)
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="lichessbot-rehearsal-"))
+        except OSError as error:
+            problem = f"a temporary folder cannot be made: {error.strerror}"
+            say(self._console, f"problem: {problem}; set TMPDIR to a folder that can be written", style="red")
+            return EXIT_BAD
+        return self.browse(terms, folder, opens=not options.no_open) if options.browser else self.play(terms, folder)
 
-    def play(self, terms: BotTerms) -> int:
+    def play(self, terms: BotTerms, folder: Path) -> int:
         """Run the bot against the house bots, to the end of the last game; return the exit code."""
-        folder = Path(tempfile.mkdtemp(prefix="lichessbot-rehearsal-"))
         daemon = Daemon(self._url, self._token, terms, folder)
         try:
             with self._display:
@@ -164,9 +169,8 @@ class _Rehearsal:
             shutil.rmtree(folder, ignore_errors=True)
             raise
 
-    def browse(self, terms: BotTerms, *, opens: bool) -> int:
+    def browse(self, terms: BotTerms, folder: Path, *, opens: bool) -> int:
         """Run the bot for a person at the page until Ctrl-C; return the exit code."""
-        folder = Path(tempfile.mkdtemp(prefix="lichessbot-rehearsal-"))
         terms = replace(terms, concurrency=terms.concurrency + 1, meets_people=True)    # a slot for the person
         daemon = Daemon(self._url, self._token, terms, folder)
         page = self._server.call(lambda: self._open_page(daemon))

@@ -90,6 +90,16 @@ def test_a_file_that_cannot_be_written_is_a_failure_and_the_other_is_written(
     assert fault_log.exists()
 
 
+@pytest.mark.parametrize("words", [(), ("--browser", "--no-open")])
+def test_a_rehearsal_that_can_make_no_temporary_folder_says_what_it_needs(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    assert rehearsed(*words) == command.EXIT_BAD
+    problem = "a temporary folder cannot be made: No such file or directory"
+    assert capsys.readouterr().out == f"problem: {problem}; set TMPDIR to a folder that can be written\n"
+
+
 @pytest.mark.usefixtures("copied_daemon")
 def test_a_fault_that_was_named_and_never_struck_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
     faults = "500-json@tournament,500-json@account,429-json@cancel"
@@ -341,7 +351,8 @@ def test_no_more_games_run_at_once_than_the_bot_is_configured_to_play(
 ) -> None:  # fmt: skip
     plans: list[tuple[int, int, int]] = []
 
-    def played(rehearsal: command._Rehearsal, terms: BotTerms) -> int:
+    def played(rehearsal: command._Rehearsal, terms: BotTerms, folder: Path) -> int:
+        folder.rmdir()
         plan = rehearsal._match.plan
         plans.append((plan.concurrency, rehearsal._injector.schedule.plan.at_once, terms.concurrency))
         return command.EXIT_GOOD
