@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import Self
 
 from lichessbot.lichess.commands import JoinTournament, TournamentCommand
-from lichessbot.timeouts import Timeouts, is_due
+from lichessbot.timeouts import Timeouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,37 +50,47 @@ class Entry:
     """The latest request failed and is to be repeated."""
     rate_limits_in_a_row: int = 0
     """How often in a row Lichess answered with a limit."""
+    is_out: bool = False
+    """We left it until a slot is free, so that Lichess pairs us no more. Otherwise we may be in it since long ago."""
     waits_for_slot: bool = False
-    """The next game is requested as soon as a slot is free."""
-    game_requested: bool = False
-    """A game was requested after the start of the tournament, and may begin at any moment."""
+    """It is joined as soon as a slot is free."""
     requested_at: float = 0.0
-    """When a game was last requested; once Lichess has answered, when it did."""
+    """When we last asked to join or for a game; once Lichess has answered, when it did."""
     list_checked_at: float = 0.0
     """When the list of games was last read to find out whether the game has begun."""
     rejoin_wish: Wish | None = None
     """What to join again once we have left."""
 
-    def needs_slot(self, soon: float) -> bool:
-        """Return whether a slot is to be kept for a tournament that has begun by the moment `soon`.
+    @property
+    def rank(self) -> tuple[bool, bool, float]:
+        """The order in which arenas get slots: those that we are in or join, those that we leave, others; by start."""
+        is_in = self.stage is Stage.JOINED or isinstance(self.command, JoinTournament)
+        return not is_in, self.stage is not Stage.LEAVING, self.starts_at or 0.0
+
+    def awaits_game(self, moment: float) -> bool:
+        """Return whether its next game may begin by `moment`, if we are in it by then.
+
+        One that we left before its start does: Lichess may now report a second more until then.
+        """
+        is_entered = self.stage in (Stage.JOINING, Stage.JOINED)
+        has_begun = self.is_out or (self.starts_at is not None and self.starts_at <= moment)
+        return is_entered and has_begun and not self.games
+
+    def needs_slot(self, moment: float) -> bool:
+        """Return whether a slot is to be kept for its next game, if it has begun by `moment`.
 
         The request to join may lead to a game before it is answered.
         """
-        begun = self.starts_at is not None and self.starts_at <= soon
-        return (self.stage is Stage.JOINED or self.game_requested) and begun and not self.games
-
-    def game_may_begin(self, now: float) -> bool:
-        """Return whether a game may begin there, as the last request for one still counts."""
-        return self.game_requested and not self.games and not is_due(self.due_at, now)
+        return self.awaits_game(moment) and (self.stage is Stage.JOINED or not self.rate_limits_in_a_row)
 
     def list_check_at(self, timeouts: Timeouts) -> float | None:
         """Return when the list of games should tell whether a game has begun unseen; None if none may have."""
-        if self.stage is not Stage.JOINED or not self.game_requested or self.games:
+        if self.stage is not Stage.JOINED or self.starts_at is None or self.games:
             return None
-        return max(self.requested_at, self.list_checked_at) + timeouts.game_start.total_seconds()
+        return max(self.starts_at, self.requested_at, self.list_checked_at) + timeouts.game_start.total_seconds()
 
     def next_request_at(self, now: float, timeouts: Timeouts) -> float:
-        """Return when to send the next request: at the start, then before Lichess forgets the last one, or at the end.
+        """Return when to send the next request: at the start, then before an older Lichess forgets it, or at the end.
 
         For some seconds Lichess reports that no time is left, but not yet that the tournament is over.
         """

@@ -270,7 +270,6 @@ class Daemon:
                 if self._context is not None:
                     self._games.join(game, self._context)
             case GameFinish(game=game):
-                self._lobby.game_finished(game.game_id)
                 self._games.finished(game, report)
             case ChallengeReceived() | UnreadableChallenge() | ChallengeCanceled() | ChallengeDeclined():
                 if self._context is not None:

@@ -246,6 +246,8 @@ class Lobby:
             return "the daemon is paused and plays there after `lichessbot resume`"
         if self.engine_failure:
             return f"the daemon plays there once its engine works again ({self.engine_failure})"
+        if self._slots_for_tournaments() < 1:
+            return "the daemon plays there once a slot is free"
         return "the daemon plays there"
 
     def leave_tournament(self, tournament_id: str) -> str:
@@ -320,9 +322,6 @@ class Lobby:
     def game_opened(self, full: GameFull) -> None:
         """Take note of who plays, as the stream of a game says."""
         self._matchmaker.count_game(full)
-
-    def game_finished(self, game_id: str) -> None:
-        self._tournaments.game_finished(game_id)
 
     def game_over(self, game: FinishedGame) -> None:
         """Take note that a game of ours is over: a rematch may follow."""

@@ -146,9 +146,7 @@ class Timeouts:
     tournament_limit: timedelta = timedelta(hours=1)
     """Longest pause after a limit: Lichess allows four new tournaments in an hour."""
     tournament_asks: timedelta = timedelta(seconds=50)
-    """Between two requests for a tournament game: Lichess forgets a request after a minute."""
-    tournament_forgets: timedelta = timedelta(minutes=1)
-    """After which Lichess has forgotten a request for a tournament game."""
+    """Between two requests for a tournament game: an older Lichess forgets a request after a minute."""
     tournament_look: timedelta = timedelta(minutes=10)
     """Between two reads of a tournament to come: its start may be moved, and no timer runs while we are suspended."""
     tournament_soon: timedelta = timedelta(minutes=2)

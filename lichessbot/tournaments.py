@@ -1,9 +1,9 @@
-"""Join arena tournaments, ask for games in them, and leave them; a slot is kept for each one that runs.
+"""Join arena tournaments and leave them; the bot is in one that runs only while a slot is kept for it.
 
 For the main thread. An arena is read before it is joined, as the engines must play its variant. Lichess pairs a bot
-until it leaves, an older Lichess only for a minute after it asked, so the bot asks again as long as it plays no game
-there. The games themselves arrive like all others. Knows what is wanted, by the configuration and by
-`lichessbot tournament`, also after a restart.
+until it leaves, whether it asks or not; an older Lichess only for a minute after it asked, so the bot asks again as
+long as it plays no game there. The games themselves arrive like all others. Knows what is wanted, by the configuration
+and by `lichessbot tournament`, also after a restart.
 """
 
 import time
@@ -16,7 +16,7 @@ from lichessbot.arena_entry import Entry, Stage, Wish
 from lichessbot.backoff import doubled
 from lichessbot.challenges.slots import SlotHolder
 from lichessbot.config import TournamentConfig
-from lichessbot.errors import Refused, Unreachable
+from lichessbot.errors import Refused
 from lichessbot.lichess.answers import ArenaInfo
 from lichessbot.lichess.commands import (
     CommandDone,
@@ -78,12 +78,13 @@ class Tournaments:
             self._leave(self._entries[tournament_id])
 
     def join(self, wish: Wish) -> None:
-        """Take part in a tournament until it is over or `leave`, also after a restart."""
+        """Take part in a tournament, joined already or not, until it is over or `leave`, also after a restart."""
         self._wishes[wish.tournament_id] = wish
         row = {"id": wish.tournament_id, "team": wish.team, "password": wish.password}
         self._store.replace(Table.TOURNAMENTS, **row)
         if not self._stopping:
             self._enter(wish)
+            self._entries[wish.tournament_id].is_out = False
 
     def leave(self, tournament_id: str) -> None:
         """Take no more part in a tournament, also after a restart."""
@@ -148,37 +149,28 @@ class Tournaments:
         return earliest(*(entry.list_check_at(self._timeouts) for entry in self._entries.values()))
 
     def tick(self, is_played: Callable[[str], bool], free_slots: Callable[[], int]) -> None:
-        """Do what is due: above all, request the next game in tournaments in which none is played.
-
-        No more games are requested at a time than there are free slots.
-        """
-        now = time.monotonic()
-
-        def has_slot() -> bool:
-            return free_slots() > sum(entry.game_may_begin(now) for entry in self._entries.values())
-
-        self._yield_turns(now)
-        # They take turns: those that wait for a slot come first, beginning with the oldest request for a game.
-        for entry in sorted(self._entries.values(), key=lambda it: (not it.waits_for_slot, it.requested_at)):
+        """Do what is due: above all, join where a slot is free, and ask for the next game where none is played."""
+        if not self._entries:
+            return
+        now, free = time.monotonic(), free_slots()
+        near = now + self._timeouts.game_start.total_seconds()  # at its start, an arena to come would be left too late
+        for entry in sorted(self._entries.values(), key=lambda it: it.rank):
             played = {game_id for game_id in entry.games if is_played(game_id)}
             if entry.games and not played:
-                entry.due_at = now     # a game's own stream may end before the event stream says so
+                entry.due_at = now
             entry.games = played
-            if entry.waits_for_slot and has_slot():
+            has_slot = free > 0 or not entry.awaits_game(near)
+            free -= entry.needs_slot(near) or entry.stage is Stage.LEAVING  # Lichess pairs us until we have left
+            if not (has_slot or entry.is_out):
+                self._log.info("tournament.waits", tournament=entry.wish.tournament_id)
+                self._leave(entry, rejoin_wish=entry.wish)
+            if entry.waits_for_slot and has_slot:
                 entry.due_at = now
             has_ended = entry.stage is Stage.JOINED and is_due(entry.ends_at, now)
             if has_ended and isinstance(entry.command, JoinTournament):
                 self._take_back(entry)
             if is_due(entry.due_at, now) and entry.command is None:
-                self._send_due_request(entry, now, has_slot)
-
-    def _yield_turns(self, now: float) -> None:
-        """While others wait for a slot, let Lichess forget a request for a game instead of repeating it."""
-        if not any(entry.waits_for_slot for entry in self._entries.values()):
-            return
-        for entry in self._entries.values():
-            if entry.stage is Stage.JOINED and entry.game_requested and is_due(entry.due_at, now):
-                entry.due_at = entry.requested_at + self._timeouts.tournament_forgets.total_seconds()
+                self._send_due_request(entry, now, has_slot=has_slot)
 
     def take_overdue(self, now: float) -> bool:
         """Return whether a game may have begun unseen, so that the list of games should be read; begin to wait anew.
@@ -202,13 +194,7 @@ class Tournaments:
             self._store.add(Table.TOURNAMENTS, id=tournament_id)
             entry = self._entries[tournament_id] = Entry(wish, now, Stage.JOINED)
         entry.games.add(game_id)
-        entry.game_requested = False
-
-    def game_finished(self, game_id: str) -> None:
-        for entry in self._entries.values():
-            if game_id in entry.games:
-                entry.games.discard(game_id)
-                entry.due_at = time.monotonic()
+        entry.is_out = False
 
     def handle(self, report: CommandDone | CommandFailed) -> None:
         """Go on with the answer to a command that was sent here."""
@@ -223,9 +209,7 @@ class Tournaments:
             entry.rate_limits_in_a_row, entry.is_delayed = 0, False
         match report:
             case CommandFailed(error=error):
-                entry.waits_for_slot = False  # the next request decides both anew
-                # Lichess may have heard a request that had no answer, and pair us before the next one.
-                entry.game_requested &= report.perhaps_done and isinstance(error, Unreachable)
+                entry.waits_for_slot = False  # the next request decides anew
                 self._command_failed(entry, command, error, now)
             case CommandDone(command=LeaveTournament()):
                 self._arena_left(entry)
@@ -233,16 +217,15 @@ class Tournaments:
                 if entry.stage is Stage.JOINING:
                     self._log.info("tournament.joined", tournament=command.tournament_id)
                     entry.stage = Stage.JOINED
-                if entry.game_requested:
-                    entry.requested_at = now
+                entry.requested_at = now
                 self._schedule_or_read(entry, now)
             case CommandDone(command=ReadTournament(), answer=ArenaInfo() as info):
                 self._arena_read(entry, info, now)
 
     # Requests
 
-    def _send_due_request(self, entry: Entry, now: float, has_slot: Callable[[], bool]) -> None:
-        entry.due_at, entry.waits_for_slot, entry.game_requested = None, False, False
+    def _send_due_request(self, entry: Entry, now: float, *, has_slot: bool) -> None:
+        entry.due_at, entry.waits_for_slot = None, False
         is_to_come = entry.starts_at is not None and now < entry.starts_at
         is_over = is_due(entry.ends_at, now)
         match entry.stage:
@@ -252,22 +235,14 @@ class Tournaments:
                 self._send(entry, ReadTournament(entry.wish.tournament_id))
             case Stage.JOINED if is_to_come:
                 self._send(entry, ReadTournament(entry.wish.tournament_id))
-            case Stage.JOINED if is_over or entry.games:
+            case Stage.JOINING | Stage.JOINED if is_over or entry.games:
                 self._schedule_or_read(entry, now)
+            case Stage.JOINING | Stage.JOINED if has_slot:
+                self._send(entry, JoinTournament(entry.wish.tournament_id, entry.wish.team, entry.wish.password))
+                entry.is_out, entry.requested_at = False, now
             case Stage.JOINING | Stage.JOINED:
-                self._join(entry, now, has_slot=has_slot())
-
-    def _join(self, entry: Entry, now: float, *, has_slot: bool) -> None:
-        """Join, and request a game if there is a slot for it. For Lichess, both are the same request."""
-        entry.waits_for_slot = not has_slot
-        if entry.stage is Stage.JOINED and not has_slot:
-            self._schedule_or_read(entry, now)
-            return
-        wish = entry.wish
-        self._send(entry, JoinTournament(wish.tournament_id, wish.team, wish.password, pair=has_slot))
-        if has_slot:
-            entry.game_requested = entry.starts_at is None or entry.starts_at <= now
-            entry.requested_at = now
+                entry.waits_for_slot = True
+                self._schedule_or_read(entry, now)
 
     def _schedule_or_read(self, entry: Entry, now: float) -> None:
         """Schedule the next request. If the tournament should be over, as far as is known, read it first."""
@@ -334,12 +309,12 @@ class Tournaments:
         entry.rate_limits_in_a_row += 1
         return doubled(pause, entry.rate_limits_in_a_row - 1, self._timeouts.tournament_limit)
 
-    def _leave(self, entry: Entry) -> None:
-        entry.rejoin_wish = None
+    def _leave(self, entry: Entry, *, rejoin_wish: Wish | None = None) -> None:
+        entry.rejoin_wish = rejoin_wish
         if entry.stage is Stage.LEAVING:
             return
         self._take_back(entry)
-        if entry.stage is Stage.UNREAD:   # not joined yet
+        if entry.stage is Stage.UNREAD or entry.is_out:   # not joined yet
             self._forget(entry)
         else:
             entry.stage, entry.due_at = Stage.LEAVING, time.monotonic()
@@ -354,11 +329,13 @@ class Tournaments:
         self._earlier_games |= entry.games     # the last one may go on
 
     def _arena_left(self, entry: Entry) -> None:
+        if entry.rejoin_wish is not None:
+            entry.wish, entry.rejoin_wish = entry.rejoin_wish, None
+            entry.stage, entry.is_out, entry.due_at = Stage.UNREAD, True, time.monotonic()
+            return
         self._forget(entry)
         self._late_until[entry.wish.tournament_id] = time.monotonic() + self._timeouts.game_start.total_seconds()
         self._log.info("tournament.left", tournament=entry.wish.tournament_id)
-        if entry.rejoin_wish is not None:
-            self._enter(entry.rejoin_wish)
 
     def _drop(self, entry: Entry, *, is_over: bool = True) -> None:
         """Forget a tournament that is over or cannot be joined, also in the store."""

@@ -353,16 +353,15 @@ def pause_before_joining(error: Exception) -> timedelta | None:
 
 @dataclass(frozen=True, slots=True)
 class JoinTournament(TournamentCommand):
-    """Join a tournament; `pair` also asks for the next game."""
+    """Join a tournament and ask for the next game."""
 
     purpose = Purpose.TOURNAMENT
 
     team: str | None
     password: str | None = field(repr=False)
-    pair: bool
 
     def request(self, client: LichessClient) -> None:
-        client.join_tournament(self.tournament_id, self.team, self.password, pair=self.pair)
+        client.join_tournament(self.tournament_id, self.team, self.password, pair=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "tournament": "tournament {name} ({tournament})[, starts in {starts_in_s:seconds}][, ends in {ends_in_s:seconds}]",
     "tournament.found": "playing in tournament {tournament}, which was joined elsewhere",
     "tournament.joined": "joined tournament {tournament}",
+    "tournament.waits": "no slot is free for tournament {tournament}: staying out of it until one is",
     "tournament.refused": "tournament {tournament} cannot be joined: {error}",
     "tournament.delayed": "a request for tournament {tournament} failed ({error}); retrying in {again_in_s:seconds}",
     "tournament.over": "tournament {tournament} is over",

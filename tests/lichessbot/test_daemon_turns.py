@@ -169,7 +169,7 @@ def told(daemon: Any) -> list[str]:
     ("report", "follows"),
     [
         (on_events("gameStart", game=game("abcd1234")), ["lobby.game_started", "games.join"]),
-        (on_events("gameFinish", game=game("abcd1234")), ["lobby.game_finished", "games.finished"]),
+        (on_events("gameFinish", game=game("abcd1234")), ["games.finished"]),
         (StreamEvent(None, parse_account_event(challenge("one")), 0.0), ["lobby.challenge_event"]),
         (on_events("confetti"), []),
         (StreamEvent("abcd1234", parse_game_event(full("abcd1234")), 0.0), ["lobby.game_opened", "games.tell"]),

@@ -31,7 +31,7 @@ def test_a_tournament_joined_elsewhere_is_joined_again_after_a_pause(desk: Desk)
     desk.tournaments.resume(())
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
-    assert desk.sent[-2:] == [ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)]
+    assert desk.sent[-2:] == [ReadTournament(ARENA), JoinTournament(ARENA, None, None)]
 
 
 def test_a_tournament_joined_elsewhere_survives_a_restart(desk: Desk) -> None:
@@ -43,7 +43,8 @@ def test_a_tournament_joined_elsewhere_survives_a_restart(desk: Desk) -> None:
 
 def test_no_slot_is_kept_for_a_tournament_that_was_not_read_yet(desk: Desk) -> None:
     desk.begin_game()
-    desk.tournaments.game_finished(GAME)
+    desk.played = set()
+    desk.tick()
     assert list(desk.tournaments.slot_holders) == []
 
 

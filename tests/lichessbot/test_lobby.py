@@ -51,7 +51,7 @@ def test_a_game_found_in_the_list_takes_no_second_slot(store: Store) -> None:
     outbox, games = Outbox(), list[GameInfo]()
     lobby = lobby_of(store, outbox, games)
     lobby.tick()
-    look, join = ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)
+    look, join = ReadTournament(ARENA), JoinTournament(ARENA, None, None)
     lobby.command_answered(CommandDone(look, ArenaInfo(id=ARENA, secondsToFinish=600)))
     lobby.tick()
     assert outbox.sent == [look, join]
@@ -69,7 +69,7 @@ def test_a_game_of_an_arena_that_may_have_begun_unseen_has_the_list_read(store: 
     lobby.command_answered(CommandDone(ReadTournament(ARENA), ArenaInfo(id=ARENA, secondsToFinish=600)))
     assert not lobby.should_read_playing()
     lobby.tick()
-    lobby.command_answered(CommandDone(JoinTournament(ARENA, None, None, pair=True)))
+    lobby.command_answered(CommandDone(JoinTournament(ARENA, None, None)))
     assert lobby.should_read_playing()
 
 
@@ -117,7 +117,7 @@ def test_an_arena_that_was_left_during_a_game_stays_left_after_a_restart(tmp_pat
 
 
 @pytest.mark.parametrize("reserved", [0, 1])
-def test_an_arena_is_asked_for_a_game_only_while_a_slot_is_free(store: Store, reserved: int) -> None:
+def test_the_bot_is_in_an_arena_only_while_a_slot_is_free(store: Store, reserved: int) -> None:
     """A slot that is reserved for humans serves too."""
     challenge = {"concurrency": 1, "games_reserved_for_humans": reserved}
     config = Config.model_validate({"challenge": challenge, "tournaments": [{"id": ARENA}]})
@@ -126,15 +126,17 @@ def test_an_arena_is_asked_for_a_game_only_while_a_slot_is_free(store: Store, re
     lobby.tick()
     running = ArenaInfo(id=ARENA, secondsToFinish=3600)
     lobby.command_answered(CommandDone(ReadTournament(ARENA), running))
+    for _ in range(2):
+        lobby.tick()
+    assert outbox.sent[1:] == [LeaveTournament(ARENA)]
+    lobby.command_answered(CommandDone(LeaveTournament(ARENA)))
     lobby.tick()
-    joining = JoinTournament(ARENA, None, None, pair=False)
-    assert outbox.sent[1:] == [joining]
-    lobby.command_answered(CommandDone(joining))
+    lobby.command_answered(CommandDone(ReadTournament(ARENA), running))
     lobby.tick()
-    assert len(outbox.sent) == 2
+    assert len(outbox.sent) == 3
     games.clear()
     lobby.tick()
-    assert outbox.sent[2:] == [JoinTournament(ARENA, None, None, pair=True)]
+    assert outbox.sent[3:] == [JoinTournament(ARENA, None, None)]
 
 
 def test_a_list_whose_thread_cannot_be_started_is_read_later(

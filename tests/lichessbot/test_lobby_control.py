@@ -146,7 +146,10 @@ def test_no_arena_is_joined_again_while_the_daemon_stops(
 
 
 def test_an_arena_is_joined_and_left_by_commands(store: Store) -> None:
-    lobby = lobby_of(store, Outbox(), [], Config())
+    games = [game_with("Ann")]
+    lobby = lobby_of(store, Outbox(), games, Config())
+    assert lobby.join_tournament(ARENA, None, None) == "the daemon plays there once a slot is free"
+    games.clear()
     assert lobby.join_tournament(ARENA, None, None) == "the daemon plays there"
     assert lobby.describe().tournaments == (ARENA,)
     assert lobby.leave_tournament(ARENA) == "the daemon plays there no more"

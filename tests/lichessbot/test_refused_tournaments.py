@@ -36,7 +36,7 @@ def test_a_limit_does_not_end_a_tournament_and_the_pause_after_it_grows(desk: De
         desk.wait()
     is_ban = "5 minutes" in str(limit)
     assert pauses == ([5, 10, 20, 40, 60, 60, 60, 60] if is_ban else [1, 2, 4, 8, 16, 32, 60, 60])
-    assert desk.sent[1:] == [JoinTournament(ARENA, None, None, pair=True)] * 9
+    assert desk.sent[1:] == [JoinTournament(ARENA, None, None)] * 9
     desk.answer()
     desk.wait()
     desk.fail(limit)     # in a tournament that runs
@@ -50,7 +50,7 @@ def test_a_request_that_a_rate_limit_holds_back_beyond_the_end_is_withdrawn(desk
     desk.hand.now += 50
     desk.tick()
     desk.held_back = desk.sent[-1:]
-    assert desk.held_back == [JoinTournament(ARENA, None, None, pair=True)]
+    assert desk.held_back == [JoinTournament(ARENA, None, None)]
     desk.hand.now += 9
     desk.tick()
     assert desk.held_back, "it may still be sent in time"
@@ -142,7 +142,7 @@ def test_a_denied_token_does_not_end_a_tournament(desk: Desk) -> None:
     desk.wait(50)
     desk.fail(Refused(401, "No such token"))
     desk.wait()
-    assert desk.sent[-2:] == [JoinTournament(ARENA, None, None, pair=True)] * 2
+    assert desk.sent[-2:] == [JoinTournament(ARENA, None, None)] * 2
     assert list(desk.rows) == [ARENA]
 
 
@@ -166,7 +166,7 @@ def test_an_arena_is_joined_only_if_its_games_can_be_played(
     desk.tournaments.join(Wish(ARENA))
     desk.tick()
     desk.answer(ArenaInfo.model_validate({"id": ARENA, "secondsToStart": 90, **facts}))
-    join = [] if why else [JoinTournament(ARENA, None, None, pair=True)]
+    join = [] if why else [JoinTournament(ARENA, None, None)]
     assert desk.sent == [ReadTournament(ARENA), *join]
     assert list(desk.rows) == ([] if why else [ARENA])
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
@@ -193,7 +193,10 @@ def test_a_pause_after_a_429_also_holds_for_reads_of_an_arena_to_come(desk: Desk
 
 def test_a_slot_that_becomes_free_does_not_cut_the_pause_after_a_429_short(desk: Desk) -> None:
     desk.free_slots = 0
-    desk.begin_to_join()
+    desk.join()
+    for _ in range(3):     # a read, the request to leave, and another read
+        desk.answer(ArenaInfo(id=ARENA))
+    assert desk.sent[-1] == ReadTournament(ARENA)
     desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
     desk.free_slots = 1
     desk.tick()

@@ -16,7 +16,7 @@ from tests.lichessbot.tournament_desk import ARENA, GAME, Desk
 
 def test_a_request_that_a_rate_limit_holds_back_is_withdrawn_before_we_leave(desk: Desk) -> None:
     desk.begin_to_join()
-    assert desk.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
+    assert desk.sent[-1] == JoinTournament(ARENA, None, None)
     desk.held_back = desk.sent[-1:]
     desk.tournaments.stop()
     desk.tick()
@@ -58,7 +58,7 @@ def test_the_answer_to_a_read_before_a_pause_does_not_hide_that_a_join_is_under_
     desk.tick()
     desk.tournaments.handle(CommandDone(second, info))
     desk.tick()
-    assert desk.sent == [*[ReadTournament(ARENA)] * 2, JoinTournament(ARENA, None, None, pair=True)]
+    assert desk.sent == [*[ReadTournament(ARENA)] * 2, JoinTournament(ARENA, None, None)]
     assert desk.tournaments.wake_at is None
 
 
@@ -81,8 +81,8 @@ def test_an_arena_is_asked_for_nothing_while_a_request_has_no_answer(desk: Desk)
     desk.wait(50)
     before = len(desk.sent)
     assert desk.tournaments.list_check_at == desk.hand.now + 5
-    desk.tournaments.game_started(ARENA, GAME)
-    desk.tournaments.game_finished(GAME)
+    desk.begin_game()
+    desk.played = set()
     desk.tick()
     assert desk.sent[before:] == []
     assert desk.tournaments.wake_at is None
@@ -114,21 +114,15 @@ def test_an_arena_without_time_left_is_read_again_after_a_pause(desk: Desk, is_p
     assert desk.rows == {}
 
 
-@pytest.mark.parametrize("own_stream_first", [True, False])
-def test_the_next_game_is_requested_at_once_after_either_stream_shows_the_end(
-    desk: Desk, own_stream_first: bool
-) -> None:
+def test_the_next_game_is_requested_at_once_after_the_end_of_one(desk: Desk) -> None:
     desk.enter()
     desk.begin_game()
     desk.tick()
     before = len(desk.sent)
-    for own_stream in (own_stream_first, not own_stream_first):
-        if own_stream:
-            desk.played = set()
-        else:
-            desk.tournaments.game_finished(GAME)
+    desk.played = set()
+    for _ in range(2):
         desk.tick()
-        assert desk.sent[before:] == [JoinTournament(ARENA, None, None, pair=True)]
+        assert desk.sent[before:] == [JoinTournament(ARENA, None, None)]
 
 
 def test_a_late_event_of_a_game_does_not_rejoin_the_tournament(desk: Desk) -> None:
@@ -195,7 +189,7 @@ def test_entering_again_before_leaving_counts_as_joined(desk: Desk) -> None:
     desk.answer()
     assert desk.sent[-1] == ReadTournament(ARENA)
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
-    assert desk.sent[-1] == JoinTournament(ARENA, "coders", None, pair=True)
+    assert desk.sent[-1] == JoinTournament(ARENA, "coders", None)
 
 
 def test_joining_again_with_a_password_changes_the_request_that_is_yet_to_come(desk: Desk) -> None:
@@ -203,10 +197,10 @@ def test_joining_again_with_a_password_changes_the_request_that_is_yet_to_come(d
     desk.fail(Unreachable("timed out"))
     desk.tournaments.join(Wish(ARENA, None, "sesame"))
     desk.wait()
-    assert desk.sent[-1] == JoinTournament(ARENA, None, "sesame", pair=True)
+    assert desk.sent[-1] == JoinTournament(ARENA, None, "sesame")
     desk.tournaments.join(Wish(ARENA, None, "open sesame"))
     desk.fail(Refused(400, "Wrong entry code"))     # about the one before
-    assert desk.sent[-1] == JoinTournament(ARENA, None, "open sesame", pair=True)
+    assert desk.sent[-1] == JoinTournament(ARENA, None, "open sesame")
     desk.fail(Refused(400, "Wrong entry code"))
     assert desk.tournaments.ids == ()
 
@@ -236,7 +230,7 @@ def test_a_tournament_joined_by_a_command_is_joined_again_after_a_restart_until_
     desk.tournaments.want(())
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
-    assert desk.sent == [ReadTournament(ARENA), JoinTournament(ARENA, "coders", "sesame", pair=True)]
+    assert desk.sent == [ReadTournament(ARENA), JoinTournament(ARENA, "coders", "sesame")]
     desk.answer()
     desk.leave()
     desk.restart()
@@ -265,14 +259,14 @@ def test_the_team_and_password_of_the_configuration_are_sent(desk: Desk) -> None
     desk.tournaments.want([TournamentConfig(id=ARENA, team="coders", password=SecretStr("sesame"))])
     desk.tick()
     desk.answer(ArenaInfo(id=ARENA, secondsToFinish=600))
-    assert desk.sent[-1] == JoinTournament(ARENA, "coders", "sesame", pair=True)
+    assert desk.sent[-1] == JoinTournament(ARENA, "coders", "sesame")
 
 
 def test_an_arena_to_come_is_read_once_and_asked_for_a_game_at_its_start(desk: Desk) -> None:
     desk.join()
     desk.answer(ArenaInfo(id=ARENA, secondsToStart=90))
     desk.answer()
-    join = JoinTournament(ARENA, None, None, pair=True)
+    join = JoinTournament(ARENA, None, None)
     assert desk.sent == [ReadTournament(ARENA), join]
     assert desk.is_asked_after() == 90
     desk.wait(90)
@@ -286,7 +280,7 @@ def test_an_arena_to_come_is_read_again_as_its_start_may_be_moved_and_clocks_sto
     """The bot came hours late, or kept a slot for hours."""
     caplog.set_level("INFO")
     desk.wait_for_start(3 * 3600)
-    read, join = ReadTournament(ARENA), JoinTournament(ARENA, None, None, pair=True)
+    read, join = ReadTournament(ARENA), JoinTournament(ARENA, None, None)
     for starts_in_s in (2.5 * 3600, 7200, 900):
         assert desk.is_asked_after() == 600
         desk.wait(600)
@@ -318,26 +312,12 @@ def test_a_slot_is_kept_while_the_request_to_join_a_running_arena_has_no_answer(
     assert list(desk.tournaments.slot_holders) == [], "no game is requested until the next try"
 
 
-def test_a_game_is_requested_once_a_slot_is_free(desk: Desk) -> None:
-    desk.free_slots = 0
-    desk.begin_to_join()
-    assert desk.sent[1:] == [JoinTournament(ARENA, None, None, pair=False)]
-    desk.answer()
-    assert desk.tournaments.list_check_at is None, "no game was requested"
-    for _ in range(3):
-        assert desk.is_asked_after() == 50
-        desk.wait()
-    assert len(desk.sent) == 2
-    assert len(desk.tournaments.slot_holders) == 1     # the next free slot is kept for it
-    desk.free_slots = 1
-    desk.tick()
-    assert desk.sent[2:] == [JoinTournament(ARENA, None, None, pair=True)]
-
-
 def test_the_end_of_an_arena_is_seen_without_a_free_slot(desk: Desk) -> None:
     desk.enter(lasts_s=60)
     desk.free_slots = 0
     desk.wait(50)
+    desk.answer()
+    desk.answer(ArenaInfo(id=ARENA, secondsToFinish=10))
     assert desk.is_asked_after() == 10
     desk.wait(10)
     assert desk.sent[-1] == ReadTournament(ARENA)

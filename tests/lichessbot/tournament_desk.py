@@ -102,7 +102,7 @@ class Desk:
 
     def enter(self, *, lasts_s: float = 600.0) -> None:
         self.begin_to_join(lasts_s=lasts_s)
-        assert self.sent[-1] == JoinTournament(ARENA, None, None, pair=True)
+        assert self.sent[-1] == JoinTournament(ARENA, None, None)
         self.answer()
 
     def wait_for_start(self, starts_in_s: float) -> None:
@@ -112,11 +112,12 @@ class Desk:
         self.answer()
 
     def wait_in(self, arena: str) -> None:
-        """Enter a further arena, which has to wait for a slot."""
+        """Begin to wait for a slot to enter an arena that runs."""
         self.join(arena)
         self.answer(ArenaInfo(id=arena, secondsToFinish=600))
-        assert self.sent[-1] == JoinTournament(arena, None, None, pair=False)
+        assert self.sent[-1] == LeaveTournament(arena)
         self.answer()
+        self.answer(ArenaInfo(id=arena, secondsToFinish=600))
 
     def fail(self, error: ApiError, *, perhaps_done: bool = False) -> None:
         self.tournaments.handle(CommandFailed(self.sent[-1], error, perhaps_done))

@@ -85,7 +85,7 @@ def test_each_command_is_posted_to_its_endpoint_and_reported_once(
 def test_a_command_reads_as_words_without_the_password() -> None:
     assert str(AcceptChallenge("c1")) == "accept challenge c1"
     assert str(ReadAccount()) == "read account"
-    assert str(JoinTournament("arena123", None, "sesame", pair=True)) == "join tournament arena123"
+    assert str(JoinTournament("arena123", None, "sesame")) == "join tournament arena123"
 
 
 def test_a_read_returns_its_answer(lichess: ScriptedLichess, outbox: Outbox, inbox: Inbox) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -346,6 +347,24 @@ def test_an_arena_whose_variant_the_engine_does_not_play_is_not_joined(seeking: 
     assert seeking.bot not in seeking.site.arena_runner.arena(crazyhouse).entries
     assert told(seeking, "tournament", crazyhouse) == (2, [f"tournament {crazyhouse}: {why}"])
     assert seeking.bot not in seeking.site.arena_runner.arena(crazyhouse).entries
+
+
+def test_an_arena_that_runs_is_joined_once_a_slot_is_free(seeking: SeekingArena) -> None:
+    """Lichess pairs the bots in it unasked: the bot had a game more than its slots."""
+    arena_id = open_arena(seeking)
+    enter(seeking, arena_id, "One")
+    seeking.seek(allow_matchmaking=False)
+    free = seeking.begin_a_game()
+    config = seeking.folder / "config.yml"
+    config.write_text(config.read_text() + f"tournaments: [{{id: {arena_id}}}]\n")
+    seeking.signal(signal.SIGHUP)
+    seeking.until(lambda: "tournament.waits" in seeking.log())
+    entries = seeking.site.arena_runner.arena(arena_id).entries
+    assert seeking.bot not in entries
+    free.set()
+    seeking.until(lambda: seeking.bot in entries)
+    seeking.until_ended(2)
+    assert seeking.most_at_once == 1
 
 
 def test_a_tournament_joined_elsewhere_keeps_its_slot(seeking: SeekingArena) -> None:
