@@ -279,6 +279,9 @@ class Tournaments:
 
     def _command_failed(self, entry: Entry, command: TournamentCommand, error: Exception, now: float) -> None:
         is_answer = isinstance(error, Refused) and error.certain and error.status != HTTPStatus.UNAUTHORIZED
+        # Lichess answers a marked account with a page. A proxy may do so too, but the outbox has repeated the request.
+        is_page = isinstance(error, Refused) and not error.certain and error.status == HTTPStatus.FORBIDDEN
+        is_answer |= is_page and entry.stage is Stage.JOINING and isinstance(command, JoinTournament)
         is_final = is_answer and _PAUSE_NOT_OVER not in str(error) and pause_before_joining(error) is None
         if isinstance(command, LeaveTournament) and is_final:
             self._arena_left(entry)  # it is over, or we were not in it
@@ -292,7 +295,8 @@ class Tournaments:
             was_removed = entry.starts_at is not None and _NO_SUCH_TOURNAMENT in str(error)
             is_over = has_ended or was_removed or _NO_LONGER_EXISTS in str(error)
             if not is_over:
-                self._log.warning("tournament.refused", tournament=command.tournament_id, error=error)
+                why = f"{error}, as Lichess answers accounts that it has marked" if is_page else error
+                self._log.warning("tournament.refused", tournament=command.tournament_id, error=why)
             self._drop(entry, is_over=is_over)
         else:
             delay_s = self._retry_delay(entry, error).total_seconds()

@@ -129,6 +129,23 @@ def test_an_arena_that_cannot_be_left_counts_as_left_and_is_still_wanted(
     assert desk.sent[-1] == ReadTournament(ARENA)
 
 
+def test_a_page_that_forbids_to_join_ends_the_attempts(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    """Lichess refuses marked accounts so: the bot asked again every 30 s until the end."""
+    desk.begin_to_join()
+    desk.fail(Refused(403, "Forbidden", certain=False))
+    assert desk.rows == {}
+    assert desk.tournaments.wake_at is None
+    why = "403: Forbidden, as Lichess answers accounts that it has marked"
+    assert [it.getMessage() for it in caplog.records] == [f'tournament.refused tournament={ARENA} error="{why}"']
+
+
+@pytest.mark.parametrize("status", [400, 401, 404])
+def test_another_page_instead_of_an_answer_does_not_end_them(desk: Desk, status: int) -> None:
+    desk.begin_to_join()
+    desk.fail(Refused(status, "Forbidden", certain=False))
+    assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()
+
+
 def test_an_error_of_a_proxy_does_not_end_a_tournament(desk: Desk) -> None:
     desk.enter()
     desk.wait(50)
