@@ -21,6 +21,8 @@ from lichessbot.timeouts import Timeouts, is_due
 _MAX_TRIES: Final = 2
 _MAX_DENIALS_PER_GAME: Final = 30
 _MAX_CLAIMS: Final = 20
+# Lichess rounds the time until a claim down to whole seconds, and refuses a claim that comes too early.
+_CLAIM_ROUNDING_S: Final = 1.0
 
 
 class Takebacks:
@@ -88,7 +90,8 @@ class OpponentAbsence:
         if not event.gone:
             self._claim_at, self._claims_left = None, _MAX_CLAIMS
         elif event.claim_win_in_s is not None and self._claims_left:
-            self._claim_at = max(now + event.claim_win_in_s, self._not_before)
+            claim_at = max(now + event.claim_win_in_s + _CLAIM_ROUNDING_S, self._not_before)
+            self._claim_at = claim_at if self._claim_at is None else min(claim_at, self._claim_at)
 
     def note_turn(self, plies: int, *, our_turn: bool) -> None:
         """Note whose turn it is: an opponent who has just moved is there."""
