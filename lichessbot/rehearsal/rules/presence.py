@@ -23,7 +23,7 @@ class OpponentGone:
 
     to: Color
     gone: bool
-    claim_win_in_s: int | None = None
+    claim_win_in_s: int | None = None       # rounded down, as on Lichess
 
 
 class Presence:
@@ -54,7 +54,10 @@ class Presence:
         return self._away_ms(leaver, now_ms) >= self._wait_ms(leaver, game)
 
     def told_claim_in_s(self, leaver: Color) -> int | None:
-        """Return the seconds until a claim that the opponent of `leaver` was last told; None if told of no absence."""
+        """Return the seconds until a claim, rounded up, when the opponent of `leaver` was last told of the absence.
+
+        None if told of none.
+        """
         return self._claim_in_s_told.get(leaver)
 
     def look(self, game: Game, now_ms: int) -> list[OpponentGone]:
@@ -69,9 +72,9 @@ class Presence:
         margin_ms = 1000 * self._timing.claim_clock_margin_s
         if left_ms > 0 and game.clock.remaining_ms(leaver, now_ms) <= left_ms + margin_ms:
             return []
-        claim_in_s = max(0, math.ceil(left_ms / 1000))
-        self._claim_in_s_told[leaver] = claim_in_s
-        return [OpponentGone(leaver.other, gone=True, claim_win_in_s=claim_in_s)]
+        left_s = max(0.0, left_ms / 1000)
+        self._claim_in_s_told[leaver] = math.ceil(left_s)
+        return [OpponentGone(leaver.other, gone=True, claim_win_in_s=math.floor(left_s))]
 
     def _away_ms(self, color: Color, now_ms: int) -> float:
         since_ms = self._away_since_ms.get(color)

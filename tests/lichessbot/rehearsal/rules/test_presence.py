@@ -79,6 +79,13 @@ def test_a_game_that_can_be_claimed_is_announced_whatever_the_clock_shows() -> N
     assert told == [OpponentGone(it.turn, gone=True, claim_win_in_s=0)]
 
 
+def test_the_time_until_a_claim_is_rounded_down() -> None:
+    presence = Presence(Timing())
+    presence.leave(BLACK, 0)
+    told = [line.claim_win_in_s for at_ms in (36_001, 40_500) for line in presence.look(game(), at_ms)]
+    assert told == [4, 0]
+
+
 def test_a_return_is_announced_once_and_only_if_the_game_could_be_claimed() -> None:
     presence, it = Presence(Timing()), game()
     presence.leave(BLACK, 0)

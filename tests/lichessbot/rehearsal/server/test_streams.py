@@ -15,7 +15,7 @@ from lichessbot.rehearsal.rules.enums import Color
 from lichessbot.rehearsal.rules.timing import Timing
 from lichessbot.rehearsal.server.server import RehearsalServer
 from lichessbot.rehearsal.server.streams import QUEUE_LINES, LineStream
-from tests.lichessbot.rehearsal.client import Client, account_of, play, start_game, start_hurried_game
+from tests.lichessbot.rehearsal.client import Client, Stream, account_of, play, start_game, start_hurried_game
 from tests.patience import PATIENCE_S
 
 GAME_EVENT_KEYS = {
@@ -292,7 +292,16 @@ def test_second_game_stream_of_the_same_program_ends_the_first(ada: Client, bob:
         assert stream.next("gameState")["moves"] == "e2e4"
 
 
-def test_a_closed_game_stream_is_announced_and_can_be_claimed(ada: Client, bob: Client, timing: Timing) -> None:
+def until_claimable(lichess: RehearsalServer, game_id: str, stream: Stream) -> None:
+    """Wait until White can claim the game; the seconds of the notices are rounded down."""
+    session = lichess.site.session(game_id)
+    while lichess.call(lambda: session.claim_in_s(Color.WHITE)) != 0:
+        stream.next("opponentGone")
+
+
+def test_a_closed_game_stream_is_announced_and_can_be_claimed(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
     game_id = start_game(ada, bob)
     mine, theirs = ada.game(game_id), bob.game(game_id)
     play(game_id, "e2e4 e7e5 g1f3", ada, bob)
@@ -303,8 +312,7 @@ def test_a_closed_game_stream_is_announced_and_can_be_claimed(ada: Client, bob: 
     gone = mine.next("opponentGone")
     assert gone == {"type": "opponentGone", "gone": True, "claimWinInSeconds": gone["claimWinInSeconds"]}
     assert gone["claimWinInSeconds"] > 0
-    while gone["claimWinInSeconds"]:
-        gone = mine.next("opponentGone")
+    until_claimable(lichess, game_id, mine)
     ada.do(game_id, "claim-victory")
     last = mine.rest()[-1]
     assert (last["status"], last["winner"]) == ("timeout", "white")
@@ -336,14 +344,15 @@ def test_a_player_is_present_while_any_program_has_the_game_open(
     assert session.is_left_by(Color.BLACK)
 
 
-def test_the_return_of_an_opponent_whose_game_could_be_claimed_is_announced(ada: Client, bob: Client) -> None:
+def test_the_return_of_an_opponent_whose_game_could_be_claimed_is_announced(
+    lichess: RehearsalServer, ada: Client, bob: Client
+) -> None:
     game_id = start_game(ada, bob)
     mine, theirs = ada.game(game_id), bob.game(game_id)
     play(game_id, "e2e4 e7e5 g1f3", ada, bob)
     theirs.next("gameState")
     theirs.drop()
-    while mine.next("opponentGone")["claimWinInSeconds"]:
-        pass
+    until_claimable(lichess, game_id, mine)
     bob.game(game_id).next("gameFull")
     while (line := mine.next("opponentGone"))["gone"]:
         pass
