@@ -22,6 +22,7 @@ EARLY_DRAW_PLIES = 60            # `noEarlyDraw` holds until then
 
 MAX_CHAT_LENGTH = 140
 SYSTEM_NAME = "lichess"          # announces offers in both rooms
+NO_WIN = "You cannot claim the win on this game"
 
 _LINK = re.compile(r"https?://|www\.|\b[\w-]+\.(?:com|org|net|io|gg|tv|me|co)\b", re.IGNORECASE)
 _UCI = re.compile(r"[a-h][1-8][a-h][1-8][nbrqk]?|[PNBRQ]@[a-h][1-8]")
@@ -247,7 +248,7 @@ class Game:
         if self.turn is color or not self.can_be_claimed:
             return []
         if not opponent_gone:
-            raise Refused("You cannot claim the win on this game")
+            raise Refused(NO_WIN)
         return self._finish(Status.TIMEOUT, self._winner_by_default(color), now_ms)
 
     def claim_draw(self, color: Color, now_ms: int, *, opponent_gone: bool) -> list[Line]:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color
-from lichessbot.rehearsal.rules.game import ChatLine, Game, Line
+from lichessbot.rehearsal.rules.errors import Refused
+from lichessbot.rehearsal.rules.game import NO_WIN, ChatLine, Game, Line
 from lichessbot.rehearsal.rules.presence import OpponentGone, Presence
 from lichessbot.rehearsal.rules.timing import Timing, monotonic_ms
 from lichessbot.rehearsal.server import payloads
@@ -110,9 +111,13 @@ class GameSession:
         self._commit(self.game.resign(color, monotonic_ms()))
 
     def claim_victory(self, color: Color) -> None:
+        """Claim a win. Raises Refused also if the claim draws the game, as that side cannot win."""
         now_ms = monotonic_ms()
         gone = self._presence.is_claimable(color.other, self.game, now_ms)
-        self._commit(self.game.claim_victory(color, now_ms, opponent_gone=gone))
+        lines = self.game.claim_victory(color, now_ms, opponent_gone=gone)
+        self._commit(lines)
+        if lines and self.game.winner is not color:
+            raise Refused(NO_WIN)
 
     def claim_draw(self, color: Color) -> None:
         now_ms = monotonic_ms()

@@ -332,6 +332,21 @@ def test_a_draw_can_be_claimed_of_an_opponent_who_left(
     assert (last["status"], last.get("winner")) == ("timeout", None)
 
 
+def test_a_claim_of_victory_that_draws_the_game_is_answered_with_an_error(
+    lichess: RehearsalServer, ada: Client, bob: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lichess.site, "timing", replace(lichess.site.timing, claim_wait_s=0.01))
+    game_id = start_game(ada, bob, variant="fromPosition", fen="4k2r/8/8/8/8/8/8/4K3 b - - 0 1")
+    mine, theirs = ada.game(game_id), bob.game(game_id)
+    play(game_id, "h8h7 e1e2", bob, ada)
+    theirs.drop()
+    mine.next("opponentGone")
+    claim = ada.command(game_id, "claim-victory")
+    assert (claim.status_code, claim.json()) == (400, {"error": "You cannot claim the win on this game"})
+    last = mine.rest()[-1]
+    assert (last["status"], last.get("winner")) == ("timeout", None)
+
+
 def test_a_player_is_present_while_any_program_has_the_game_open(
     lichess: RehearsalServer, ada: Client, bob: Client
 ) -> None:
