@@ -93,7 +93,7 @@ def _reason_of_draw(game: Game, me: Color | None) -> str:
         return "Fifty moves without a capture or a pawn move."
     if outcome is not None and outcome.ending is Ending.VARIANT_DRAW:
         return "Both kings reached the last rank."
-    if game.ply >= MAX_PLIES:
+    if game.ply > MAX_PLIES:
         return f"The game reached {MAX_PLIES // 2} moves."
     return "Both sides agreed."
 

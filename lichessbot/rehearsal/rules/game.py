@@ -16,7 +16,7 @@ from lichessbot.rehearsal.rules.setup import GameSetup
 from lichessbot.rehearsal.rules.timing import Timing
 
 BOTH_MOVED_PLIES = 2
-MAX_PLIES = 600                  # a further move draws the game
+MAX_PLIES = 600                  # once there are more, a further move draws the game
 DRAW_OFFER_SPACING_PLIES = 20
 EARLY_DRAW_PLIES = 60            # `noEarlyDraw` holds until then
 
@@ -185,7 +185,7 @@ class Game:
             raise Refused("Not your turn, or game already over")
         if self.clock.is_flagged(color, now_ms):
             return self.check_flag(now_ms)
-        if self.ply >= MAX_PLIES:
+        if self.ply > MAX_PLIES:
             return self._finish(Status.DRAW, None, now_ms)
         try:
             with_rook = self._board.king_takes_rook(uci)

@@ -196,11 +196,13 @@ def test_offer_on_a_threefold_position_ends_the_game() -> None:
     assert state.status is Status.DRAW
 
 
-def test_move_beyond_ply_600_draws_the_game() -> None:
+def test_the_move_after_ply_601_draws_the_game() -> None:
     it = game(HUMANS)
     it.moves = ["a1a1"] * MAX_PLIES
     (state,) = states(it.play(WHITE, "e2e4", 0))
-    assert state.status is Status.DRAW
+    assert (state.status, len(state.moves)) == (Status.STARTED, 601)
+    (state,) = states(it.play(BLACK, "e7e5", 0))
+    assert (state.status, len(state.moves)) == (Status.DRAW, 601)
 
 
 def _judged(board: chess.Board) -> tuple[Status, Color | None]:
