@@ -38,7 +38,7 @@ class EventFaults:
                 asyncio.get_running_loop().call_soon(self._strike_challenge, challenge)
             case GameStarted(session) if self._schedule.number(session.game.id) is not None:
                 if self._is_late(session.game.id):
-                    session.threefold_settle_s = self._site.timing.threefold_late_s
+                    session.show_threefold_late()
                 self._strike_game(session, Place.GAME_START)
             case GameStarted(session) if self._is_of_a_stranger(session):
                 asyncio.get_running_loop().call_soon(session.abort)

@@ -135,8 +135,8 @@ class HttpFaults:
         """Return a move and its position before it is carried out; None if there is nothing to check."""
         session = self._session(traffic)
         color = None if session is None else session.game.setup.color_of(self._bot)
-        if session is None or color is None or traffic.uci is None or session.game.threefold_pending:
-            return None     # until the draw is shown, it seems to be the bot's turn
+        if session is None or color is None or traffic.uci is None:
+            return None
         game = session.game
         is_legal = not game.is_over and game.turn is color and is_legal_move(game.board(), traffic.uci)
         return Arrival(

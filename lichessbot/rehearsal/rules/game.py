@@ -181,7 +181,7 @@ class Game:
         """Play a move. If the clock has run out, the game ends instead, without an error."""
         if not _UCI.fullmatch(uci):
             raise Refused(f"Invalid UCI: {uci}")
-        if self.is_over or self.threefold_pending or self.turn is not color:
+        if self.is_over or self.turn is not color:
             raise Refused("Not your turn, or game already over")
         if self.clock.is_flagged(color, now_ms):
             return self.check_flag(now_ms)
@@ -198,7 +198,7 @@ class Game:
     def check_flag(self, now_ms: int) -> list[Line]:
         """End the game if the time of the side to move is used up."""
         color = self.turn
-        if self.is_over or self.threefold_pending or not self.clock.is_flagged(color, now_ms):
+        if self.is_over or not self.clock.is_flagged(color, now_ms):
             return []
         has_mercy = self.is_timed and now_ms < self._aborts_until_ms
         if has_mercy and self.last_change_ms < self._restarted_ms:
@@ -209,7 +209,10 @@ class Game:
         return self._finish(Status.OUT_OF_TIME, self._winner_by_default(color.other), now_ms)
 
     def settle_threefold(self, now_ms: int) -> list[Line]:
-        """Draw the game, some time after the move that repeated the position a third time."""
+        """Draw the game, some time after the move that repeated the position a third time.
+
+        Not if another move came meanwhile, which is accepted, as on Lichess.
+        """
         if not self.threefold_pending:
             return []
         return self._finish(Status.DRAW, None, now_ms)
@@ -252,8 +255,8 @@ class Game:
         return self._finish(Status.TIMEOUT, self._winner_by_default(color), now_ms)
 
     def claim_draw(self, color: Color, now_ms: int, *, opponent_gone: bool) -> list[Line]:
-        """Claim a draw; no effect and no error while the game can be aborted, or after its end."""
-        if self.is_over or not self.both_have_moved:
+        """Claim a draw; no effect and no error while the game cannot be drawn."""
+        if not self._is_drawable:
             return []
         if self.turn is color or not (self.can_be_claimed and opponent_gone):
             raise Refused("You cannot claim draw on this game")
@@ -268,11 +271,11 @@ class Game:
 
     def offer_draw(self, color: Color, now_ms: int) -> list[Line]:
         """Offer a draw, accept the opponent's offer, or claim a threefold repetition."""
-        if self.is_over:
+        if not self._is_drawable:
             return []
         if self._board.repetition_count() >= 3 or self._draw_offer is color.other:
             return self._finish(Status.DRAW, None, now_ms)
-        if not self._may_offer_draw(color):
+        if self._draw_offer is color or self._offered_lately(color):
             return []
         if self._board.has_insufficient_material(color.other):
             return self._finish(Status.INSUFFICIENT_MATERIAL_CLAIM, None, now_ms)
@@ -334,17 +337,15 @@ class Game:
 
     def _is_automatic_threefold(self) -> bool:
         """Return whether this threefold repetition needs no claim: with a bot, or after a draw offer."""
-        bot_plays = any(self.setup.account(color).is_bot for color in Color)
-        return (bot_plays or any(map(self._offered_lately, Color))) and self._board.repetition_count() >= 3
+        if not self._is_drawable or self._board.repetition_count() < 3:
+            return False
+        return any(self.setup.account(color).is_bot or self._offered_lately(color) for color in Color)
 
-    def _may_offer_draw(self, color: Color) -> bool:
+    @property
+    def _is_drawable(self) -> bool:
+        """Whether offers, claims and repetitions can draw the game: not before both have moved, nor after its end."""
         too_early = Rule.NO_EARLY_DRAW in self.setup.rules and self.ply < EARLY_DRAW_PLIES
-        return (
-            self.both_have_moved
-            and not too_early
-            and self._draw_offer is None
-            and not self._offered_lately(color)
-        )
+        return not self.is_over and self.both_have_moved and not too_early
 
     def _offered_lately(self, color: Color) -> bool:
         last_ply = self._last_offer_ply.get(color)

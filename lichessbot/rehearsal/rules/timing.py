@@ -56,7 +56,7 @@ class Timing:
     restart_s: float = 20.0                 # from the end of all streams to the first answer
     second_client_s: float = 1.0            # for which the other client keeps the event stream
     flood_s: float = 10.0                   # before unanswered challenges of a flood are withdrawn
-    threefold_late_s: float = 1.0           # from the third repetition to a late draw
+    threefold_late_s: float = 1.0           # from the draw by a third repetition until it is shown late
     notice_silence_s: float = 20.0          # before a correct client treats a silent stream as dead: nearly three ticks
     notice_asking_s: float = 30.0           # before a correct client asks for the games in progress
     event_streams_window_s: float = 600.0   # with 30 openings of the event stream at most

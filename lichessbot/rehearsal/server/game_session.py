@@ -24,7 +24,8 @@ class GameSession:
         self, game: Game, timing: Timing, writing: Writing, on_change: Callable[["GameSession"], None]
     ) -> None:
         self.game = game
-        self.threefold_settle_s = timing.threefold_settle_s
+        self.threefold_shown_after_s = 0.0
+        self._threefold_settle_s = timing.threefold_settle_s
         self._timing = timing
         self._writing = writing
         self._on_change = on_change
@@ -70,6 +71,10 @@ class GameSession:
     def claim_in_s(self, color: Color) -> int | None:
         """Return the seconds until `color` can claim the win, as last told; None if told of no absence."""
         return self._presence.told_claim_in_s(color.other)
+
+    def show_threefold_late(self) -> None:
+        """Draw the game at once if a position repeats a third time, but show it late."""
+        self._threefold_settle_s, self.threefold_shown_after_s = 0.0, self._timing.threefold_late_s
 
     def outlive_restart(self) -> None:
         """Survive a restart of the site."""
@@ -140,7 +145,7 @@ class GameSession:
         else:
             self._arm_flag_timer()
             if self.game.threefold_pending:
-                self._loop.call_later(self.threefold_settle_s, self._settle_threefold)
+                self._loop.call_later(self._threefold_settle_s, self._settle_threefold)
         self._on_change(self)
 
     def _publish(self, lines: list[Line] | list[OpponentGone]) -> None:
@@ -151,7 +156,8 @@ class GameSession:
                     stream.write(payload)
 
     def _settle_threefold(self) -> None:
-        self._commit(self.game.settle_threefold(monotonic_ms()))
+        lines = self.game.settle_threefold(monotonic_ms())
+        self._loop.call_later(self.threefold_shown_after_s, self._commit, lines)
 
     def _arm_flag_timer(self) -> None:
         """Set the timer of the flag: people's pages claim it at once, for programs it is checked at each tick (6.1)."""

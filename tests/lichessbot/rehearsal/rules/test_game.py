@@ -160,10 +160,21 @@ def test_threefold_in_a_bots_game_is_drawn_in_two_steps() -> None:
     (state,) = states(it.play(BLACK, "f6g8", 0))
     assert state.status is Status.STARTED
     assert it.threefold_pending
-    with pytest.raises(Refused, match="Not your turn, or game already over"):
-        it.play(WHITE, "e2e4", 0)
     (state,) = states(it.settle_threefold(50))
     assert (state.status, state.winner) == (Status.DRAW, None)
+
+
+def test_a_move_that_comes_before_the_draw_by_a_threefold_lets_the_game_go_on() -> None:
+    it = game(moves=[*SHUFFLE * 2, "e2e4"])
+    assert it.settle_threefold(50) == []
+    assert (it.status, it.turn) == (Status.STARTED, BLACK)
+
+
+def test_a_threefold_draws_no_game_in_which_it_is_too_early_for_a_draw() -> None:
+    it = game(replace(SETUP, rules=frozenset({Rule.NO_EARLY_DRAW})), SHUFFLE * 2)
+    assert not it.threefold_pending
+    assert it.offer_draw(WHITE, 0) == it.claim_draw(BLACK, 0, opponent_gone=True) == []
+    assert it.status is Status.STARTED
 
 
 def test_threefold_between_humans_needs_a_claim_and_fivefold_does_not() -> None:
