@@ -237,6 +237,7 @@ class Game:
         if not fresh and tuple(board.moves[: len(self._moves)]) != self._moves:
             yield from self._reread("a move was taken back, or an old line came late")
             return
+        shows_our_move = not fresh and self.board.turn == self.colour and len(board.moves) == len(self._moves) + 1
         self.board, self._known_moves = board, tuple(state.moves.split())
         self._start = full.variant.key, full.initial_fen
         if fresh or not {"wtime", "btime"} <= state.model_fields_set:  # a clock could not be read
@@ -248,9 +249,10 @@ class Game:
         if self._delivery is not None and not self._delivery.is_for(self._moves):
             self._delivery = None
         self._absence.note_turn(len(self._moves), our_turn=board.turn == self.colour)
-        if self._delivery is None or self._delivery.is_paced:
+        # A request that crosses our move is answered if it stands after the move. In the state that shows the move also
+        # one stands that came before it, and that the move declines.
+        if not shows_our_move and (self._delivery is None or self._delivery.is_paced):
             yield from self._takebacks.read(clock, full.player(self.colour.other), now, fresh=fresh)
-        # Else the request crosses our move, and the next state shows which came first.
         if board.turn == self.colour and board.legal_moves():
             yield from self._take_turn(full, clock, now, fresh=fresh)
         else:

@@ -68,7 +68,17 @@ def test_a_request_that_crosses_our_move_is_answered_when_it_still_stands_afterw
     bench = Bench(max_takebacks_accepted=1)
     assert bench.find(bench.full("e2e4 e7e5"), "g1f3") == [SendMove(GAME, 3, "g1f3")]
     assert bench.state("e2e4 e7e5", "btakeback") == []
-    assert bench.state("e2e4 e7e5 g1f3", "btakeback") == [COUNTED, GRANT]
+    assert bench.state("e2e4 e7e5 g1f3", "btakeback") == [], "our move declines it"
+    assert bench.state("e2e4 e7e5 g1f3", "btakeback") == [COUNTED, GRANT], "another one"
+
+
+def test_a_request_that_our_move_declined_is_not_answered() -> None:
+    bench = Bench(max_takebacks_accepted=1)
+    bench.find(bench.full("e2e4 e7e5"), "g1f3")
+    assert bench.state("e2e4 e7e5", "btakeback") == []
+    assert bench.state("e2e4 e7e5 g1f3", "btakeback") == bench.state("e2e4 e7e5 g1f3") == []
+    bench.state("e2e4 e7e5 g1f3 b8c6")
+    assert bench.state("e2e4 e7e5 g1f3 b8c6", "btakeback") == [COUNTED, GRANT], "the first that is granted"
 
 
 @pytest.mark.parametrize("fresh", [False, True])
