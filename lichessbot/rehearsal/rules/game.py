@@ -95,6 +95,7 @@ class Game:
         self._draw_offer: Color | None = None
         self._last_offer_ply: dict[Color, int] = {}
         self._takeback_offer: Color | None = None
+        self._takeback_ply = 0                     # after how many plies it was made
         self._restarted_ms = self._aborts_until_ms = now_ms
 
     # The state.
@@ -273,8 +274,10 @@ class Game:
         """Offer a draw, accept the opponent's offer, or claim a threefold repetition."""
         if not self._is_drawable:
             return []
-        if self._board.repetition_count() >= 3 or self._draw_offer is color.other:
+        if self._board.repetition_count() >= 3:
             return self._finish(Status.DRAW, None, now_ms)
+        if self._draw_offer is color.other:
+            return [*self._announce("Draw offer accepted"), *self._finish(Status.DRAW, None, now_ms)]
         if self._draw_offer is color or self._offered_lately(color):
             return []
         if self._board.has_insufficient_material(color.other):
@@ -283,10 +286,12 @@ class Game:
         self._last_offer_ply[color] = self.ply
         return [*self._announce(f"{color.capitalize()} offers draw"), self.state(now_ms)]
 
-    def decline_draw(self, color: Color) -> None:
-        """Decline the opponent's offer; streams show nothing."""
-        if self._draw_offer is color.other:
-            self._draw_offer = None
+    def decline_draw(self, color: Color) -> list[Line]:
+        """Decline the opponent's offer, which writes no state."""
+        if self.is_over or self._draw_offer is not color.other:
+            return []
+        self._draw_offer = None
+        return self._announce(f"{color.capitalize()} declines draw")
 
     def offer_takeback(self, color: Color, now_ms: int) -> list[Line]:
         """Ask for a takeback, or accept the opponent's request."""
@@ -294,18 +299,19 @@ class Game:
         if self.is_over or not both_allow or not self.both_have_moved or self._takeback_offer is color:
             return []
         if self._takeback_offer is color.other:
-            opponent_moved_last = self.turn is color
-            return self.take_back(1 if opponent_moved_last else 2, now_ms)
-        self._takeback_offer = color
-        return [*self._announce("Takeback sent"), self.state(now_ms)]
+            only_their_move = self._takeback_ply == self.ply and self.turn is color
+            return self.take_back(color, 1 if only_their_move else 2, now_ms)
+        self._takeback_offer, self._takeback_ply = color, self.ply
+        moves = self._numbered_moves(2 if self.turn is color else 1)
+        return [*self._announce(f"{color.capitalize()} proposes takeback ({moves})"), self.state(now_ms)]
 
     def decline_takeback(self, color: Color, now_ms: int) -> list[Line]:
         """Decline the opponent's request, or withdraw one's own."""
         if self.is_over or self._takeback_offer is None:
             return []
-        answer = "Takeback cancelled" if self._takeback_offer is color else "Takeback declined"
+        answers = "cancels" if self._takeback_offer is color else "declines"
         self._takeback_offer = None
-        return [*self._announce(answer), self.state(now_ms)]
+        return [*self._announce(f"{color.capitalize()} {answers} takeback"), self.state(now_ms)]
 
     def say(self, color: Color, room: ChatRoom, text: str) -> list[Line]:
         """Post a chat line; lines of bots with links are dropped without an error."""
@@ -323,16 +329,15 @@ class Game:
         self.clock.press(mover, self.ply, now_ms)
         self.clock_history_ms.append(self.clock.remaining_ms(mover, now_ms))
         self.last_change_ms = now_ms
-        self._takeback_offer = None
         outcome = self._board.outcome()
         if outcome is not None:
             winner = None if outcome.winner is None else Color(outcome.winner)
-            lines = self._finish(_ENDINGS.get(outcome.ending, Status.DRAW), winner, now_ms)
-        else:
-            self.threefold_pending = self._is_automatic_threefold()
-            lines = [self.state(now_ms)]
-        # The state of this move still shows the offer that the move declines.
-        self.decline_draw(mover)
+            return self._finish(_ENDINGS.get(outcome.ending, Status.DRAW), winner, now_ms)
+        self.threefold_pending = self._is_automatic_threefold()
+        # The state of this move still shows what the move declines: a draw offer or the request for a takeback.
+        lines = [self.state(now_ms), *self.decline_draw(mover)]
+        if self._takeback_offer is mover.other:
+            lines += self.decline_takeback(mover, now_ms)
         return lines
 
     def _is_automatic_threefold(self) -> bool:
@@ -355,8 +360,8 @@ class Game:
         """Return `claimer`; None, a draw, if that side cannot win by any sequence of moves."""
         return None if self._board.has_insufficient_material(claimer) else claimer
 
-    def take_back(self, plies: int, now_ms: int) -> list[Line]:
-        """Take back the last plies, which both players have agreed to."""
+    def take_back(self, accepter: Color, plies: int, now_ms: int) -> list[Line]:
+        """Take back the last plies, which both players have agreed to, `accepter` last."""
         self.takebacks += 1
         self._taken_back += map(self.board_after, range(self.ply - plies + 1, self.ply + 1))
         self._rewind_clocks(plies)
@@ -368,7 +373,17 @@ class Game:
         self._takeback_offer = None
         self._draw_offer = None
         self._last_offer_ply = {color: min(ply, self.ply) for color, ply in self._last_offer_ply.items()}
-        return [*self._announce("Takeback accepted"), self.state(now_ms)]
+        return [*self._announce(f"{accepter.capitalize()} accepts takeback"), self.state(now_ms)]
+
+    def _numbered_moves(self, plies: int) -> str:
+        """Return the last moves in SAN, such as `2...Nc6 3.Bb5`."""
+        moves: list[str] = []
+        for ply in range(self.ply - plies, self.ply):
+            board = self.board_after(ply)
+            dots = "." if board.turn == Color.WHITE else "..."
+            number = "" if moves and dots == "..." else board.fen().split()[5] + dots
+            moves.append(number + board.san(self.moves[ply]))
+        return " ".join(moves)
 
     def _rewind_clocks(self, plies: int) -> None:
         """Set the clock of each side that was to move to its time after its own last move.

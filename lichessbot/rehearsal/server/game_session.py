@@ -95,7 +95,7 @@ class GameSession:
         if accept:
             self._commit(self.game.offer_draw(color, monotonic_ms()))
         else:
-            self.game.decline_draw(color)
+            self._commit(self.game.decline_draw(color))
 
     def answer_takeback(self, color: Color, *, accept: bool) -> None:
         command = self.game.offer_takeback if accept else self.game.decline_takeback
@@ -103,7 +103,7 @@ class GameSession:
 
     def take_back_last(self) -> None:
         """Take back the last move, as by a granted request."""
-        self._commit(self.game.take_back(1, monotonic_ms()))
+        self._commit(self.game.take_back(self.game.turn, 1, monotonic_ms()))
 
     def check_start(self, ply: int) -> None:
         """End a tournament game whose first move is late."""

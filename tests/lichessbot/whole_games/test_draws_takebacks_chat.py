@@ -129,7 +129,7 @@ def test_takebacks_are_limited_over_a_restart(arena: Arena) -> None:
     human.plays("e2e4")
     for granted in (1, 2):
         human.requests_takeback()
-        human.waits_for_line("Takeback accepted", granted)
+        human.waits_for_line("Black accepts takeback", granted)
         assert human.game.ply == 0
         if granted == 1:
             until_recorded(arena, LimitedAction.TAKEBACK)
@@ -137,7 +137,7 @@ def test_takebacks_are_limited_over_a_restart(arena: Arena) -> None:
             arena.start()
         human.plays("d2d4")
     human.requests_takeback()
-    human.waits_for_line("Takeback declined")
+    human.waits_for_line("Black declines takeback")
     assert human.game.ply == 2
     human.leaves_the_game()
 
@@ -149,7 +149,7 @@ def test_a_takeback_is_granted_while_the_engine_thinks(arena: Arena) -> None:
     human.plays("e1e8")
     arena.server.call(lambda: human.session.play(Color.WHITE, "e8e7"))
     human.requests_takeback()
-    human.waits_for_line("Takeback accepted")
+    human.waits_for_line("Black accepts takeback")
     assert human.game.ply == 2
     arena.server.call(lambda: human.session.play(Color.WHITE, "e8e6"))
     assert human.game.moves == ["e1e8", "f2f8", "e8e6"]
@@ -171,7 +171,7 @@ def test_a_takeback_that_crosses_our_move_does_no_harm(arena: Arena) -> None:
         time.sleep(0.003 * number)
         human.requests_takeback()
         arena.until(lambda: human.is_undisturbed())
-    assert human.lines("Takeback accepted")
+    assert human.lines("Black accepts takeback")
     assert not human.game.is_over
     assert "command.failed" not in arena.log(), "no move was refused"
     human.leaves_the_game()

@@ -157,7 +157,7 @@ def visited(*said: tuple[str, str], engine_name: str = "Aleph 1.0") -> tuple[Cha
     return chat, list(chat.chat.handle(CommandDone(ReadChat(GAME), lines), chat.now))
 
 
-@pytest.mark.parametrize("last", [("Ferdinand", "please"), ("lichess", "Takeback sent")])
+@pytest.mark.parametrize("last", [("Ferdinand", "please"), ("lichess", "White proposes takeback (1.e4)")])
 def test_what_the_opponent_chose_while_we_were_away_plays(last: tuple[str, str]) -> None:
     ours = ("BOT TestBot", "From my next move on I play at level 800.")
     choices = [("Ferdinand", f"!level {level}") for level in (800, 1200, 900)]

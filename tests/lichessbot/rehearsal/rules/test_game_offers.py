@@ -30,7 +30,9 @@ def test_offer_writes_a_state_with_the_flag_and_a_system_line() -> None:
 def test_accepting_an_offer_draws_the_game() -> None:
     it = game(moves=["e2e4", "e7e5"])
     it.offer_draw(WHITE, 0)
-    (state,) = states(it.offer_draw(BLACK, 0))
+    lines = it.offer_draw(BLACK, 0)
+    assert said(lines) == ["Draw offer accepted"]
+    (state,) = states(lines)
     assert (state.status, state.winner) == (Status.DRAW, None)
 
 
@@ -73,17 +75,21 @@ def test_no_early_draw_holds_for_sixty_plies() -> None:
     assert it.offer_draw(WHITE, 0) != []
 
 
-def test_decline_writes_nothing_and_withdraws_the_offer() -> None:
+def test_decline_writes_a_system_line_and_no_state() -> None:
     it = game(moves=["e2e4", "e7e5"])
     it.offer_draw(WHITE, 0)
-    it.decline_draw(BLACK)
+    lines = it.decline_draw(BLACK)
+    assert (said(lines), states(lines)) == (["Black declines draw"], [])
     assert it.state(0).draw_offer is None
+    assert it.decline_draw(BLACK) == [], "there is nothing to decline any more"
 
 
 def test_draw_flag_is_sticky_the_declining_move_still_shows_it() -> None:
     it = game(moves=["e2e4", "e7e5", "g1f3"])
     it.offer_draw(WHITE, 0)
-    (state,) = states(it.play(BLACK, "b8c6", 0))
+    lines = it.play(BLACK, "b8c6", 0)
+    assert said(lines) == ["Black declines draw"]
+    (state,) = states(lines)
     assert state.draw_offer is WHITE
     assert it.state(0).draw_offer is None
 
@@ -163,7 +169,7 @@ def test_takeback_before_both_have_moved_is_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("color", "text"), [(BLACK, "Takeback declined"), (WHITE, "Takeback cancelled")]
+    ("color", "text"), [(BLACK, "Black declines takeback"), (WHITE, "White cancels takeback")]
 )
 def test_takeback_can_be_declined_and_withdrawn(color: Color, text: str) -> None:
     it = game(HUMANS, ["e2e4", "e7e5", "g1f3"])
@@ -174,11 +180,36 @@ def test_takeback_can_be_declined_and_withdrawn(color: Color, text: str) -> None
     assert it.decline_takeback(color, 0) == [], "there is nothing to decline any more"
 
 
-def test_move_withdraws_a_pending_takeback() -> None:
+def test_the_state_of_a_move_still_shows_the_takeback_that_it_declines() -> None:
     it = game(HUMANS, ["e2e4", "e7e5", "g1f3"])
     it.offer_takeback(WHITE, 0)
-    (state,) = states(it.play(BLACK, "b8c6", 0))
-    assert state.takeback_offer is None
+    lines = it.play(BLACK, "b8c6", 0)
+    assert [state.takeback_offer for state in states(lines)] == [WHITE, None]
+    assert said(lines) == ["Black declines takeback"]
+
+
+def test_an_own_move_keeps_a_request_which_then_takes_two_plies() -> None:
+    it = game(HUMANS, ["e2e4", "e7e5"])
+    it.offer_takeback(WHITE, 0)
+    (state,) = states(it.play(WHITE, "g1f3", 0))
+    assert state.takeback_offer is WHITE
+    (state,) = states(it.offer_takeback(BLACK, 0))
+    assert state.moves == ("e2e4",)
+
+
+@pytest.mark.parametrize(
+    ("moves", "color", "text"),
+    [
+        (["e2e4", "e7e5", "g1f3"], WHITE, "White proposes takeback (2.Nf3)"),
+        (["e2e4", "e7e5", "g1f3"], BLACK, "Black proposes takeback (1...e5 2.Nf3)"),
+        (["e2e4", "e7e5"], BLACK, "Black proposes takeback (1...e5)"),
+        (["e2e4", "e7e5"], WHITE, "White proposes takeback (1.e4 e5)"),
+    ],
+)
+def test_a_request_names_the_moves_to_be_taken_back(moves: list[str], color: Color, text: str) -> None:
+    it = game(HUMANS, moves)
+    assert said(it.offer_takeback(color, 0)) == [text]
+    assert said(it.offer_takeback(color.other, 0)) == [f"{color.other.capitalize()} accepts takeback"]
 
 
 # Claims.

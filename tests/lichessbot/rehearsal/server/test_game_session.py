@@ -99,6 +99,7 @@ def test_offering_draw_false_declines(ada: Client, bob: Client) -> None:
     stream = ada.game(game_id)
     stream.next("gameFull")
     ada.do(game_id, "move/g1f3", params={"offeringDraw": "false"})
+    assert stream.next("chatLine")["text"] == "White declines draw"
     assert "bdraw" not in stream.next("gameState")
 
 
@@ -120,12 +121,24 @@ def test_a_takeback_removes_moves(lichess: RehearsalServer, ada: Client, bob: Cl
     play(game_id, f"{OPENING} g1f3 b8c6", ada, bob)
     stream = bob.game(game_id)
     ada.do(game_id, "takeback/yes")
-    assert stream.next("chatLine")["text"] == "Takeback sent"
+    assert stream.next("chatLine")["text"] == "White proposes takeback (2.Nf3 Nc6)"
     assert stream.next("gameState")["wtakeback"] is True
     bob.do(game_id, "takeback/yes")
     state = stream.next("gameState")
     assert state["moves"] == OPENING
     assert "wtakeback" not in state
+
+
+def test_a_move_declines_a_takeback_in_a_second_state(lichess: RehearsalServer, ada: Client, bob: Client) -> None:
+    allow_takebacks(lichess, ada, bob)
+    game_id = start_game(ada, bob)
+    play(game_id, f"{OPENING} g1f3", ada, bob)
+    stream = ada.game(game_id)
+    ada.do(game_id, "takeback/yes")
+    bob.do(game_id, "move/b8c6")
+    states = [stream.next("gameState") for _ in range(3)]
+    assert [state.get("wtakeback") for state in states] == [True, True, None]
+    assert [len(state["moves"].split()) for state in states] == [3, 4, 4]
 
 
 # Leaving.
