@@ -244,7 +244,7 @@ class Game:
             state = with_known_clocks(full, state, self.clock, received_at)
         state = with_possible_clock(full, state, self.colour, self.clock)
         self.clock = clock = GameClock.read(
-            full, state, self.colour, board.turn, received_at, self._timeouts, self.round_trip_s
+            full, state, self.colour, board.turn, received_at, self._timeouts, self.round_trip_s, self.clock
         )
         if self._delivery is not None and not self._delivery.is_for(self._moves):
             self._delivery = None
@@ -300,7 +300,7 @@ class Game:
         yield from self.search.await_opponent(self._moves)
         if self.idle_since is None:
             self.idle_since = now
-        if len(self._moves) >= Abort.before_plies or not clock.timed or clock.in_arena:
+        if clock.clock_runs or not clock.timed or clock.in_arena:
             yield from self._ending.drop(Abort)
         elif self._ending.due_at is None:
             self._ending.plan(Abort(self.game_id, "the opponent does not move"), now + self._abort_after_s)

@@ -83,6 +83,8 @@ class GameClock:
     speed: str = ""
     round_trip_s: float = 0.0
     """The move overhead: waits for Lichess last for at least two of it."""
+    has_begun: bool = False
+    """Whether the clocks ran in an earlier state: they go on if the first moves are taken back."""
 
     @classmethod
     def read(
@@ -94,14 +96,16 @@ class GameClock:
         received_at: float,
         timeouts: Timeouts,
         round_trip_s: float = 0.0,
+        earlier: Self | None = None,
     ) -> Self:
-        """Return the clocks of `state`; `to_move` is the side to move."""
+        """Return the clocks of `state`; `to_move` is the side to move, `earlier` the clocks of the state before."""
         by_days = full.days_per_turn is not None
+        has_begun = earlier is not None and earlier.clock_runs and not by_days
         is_limited = not by_days and min(state.wtime, state.btime) < UNLIMITED_MS
         return cls(
             colour=colour,
             timed=full.clock is not None or is_limited,
-            our_clock_runs=to_move == colour and len(state.moves.split()) >= FREE_PLIES,
+            our_clock_runs=to_move == colour and (has_begun or len(state.moves.split()) >= FREE_PLIES),
             state=state,
             read_at=received_at,
             timeouts=timeouts,
@@ -109,6 +113,7 @@ class GameClock:
             in_arena=full.tournament_id is not None,
             speed=full.speed,
             round_trip_s=round_trip_s,
+            has_begun=has_begun,
         )
 
     def remaining_s(self, now: float) -> float:
@@ -133,7 +138,7 @@ class GameClock:
     @property
     def clock_runs(self) -> bool:
         """Whether the clock of the side to move runs."""
-        return (self.timed or self.by_days) and len(self.state.moves.split()) >= FREE_PLIES
+        return (self.timed or self.by_days) and (self.has_begun or len(self.state.moves.split()) >= FREE_PLIES)
 
     def limits(self, engine: EngineConfig, now: float, *, after_move: bool = False) -> Limits:
         """Return the limits of one search: the clocks, and what the configuration sets.

@@ -8,6 +8,7 @@ import pytest
 from lichessbot.errors import Refused, Unreachable
 from lichessbot.games.actions import Action, AskSources, RecordAction, ReopenStream, StartSearch, StopSearch
 from lichessbot.lichess.commands import (
+    Abort,
     AnswerTakeback,
     ClaimDraw,
     ClaimVictory,
@@ -242,6 +243,27 @@ def test_the_number_of_denied_takebacks_is_limited() -> None:
         answers += len(bench.state("e2e4 e7e5", "btakeback"))
         bench.state("e2e4 e7e5")
     assert answers == 30
+
+
+@pytest.mark.parametrize(("days", "runs"), [(None, True), (2, False)])
+def test_our_clock_goes_on_if_the_first_moves_are_taken_back(days: int | None, runs: bool) -> None:
+    bench = Bench(days=days)
+    bench.full()
+    assert bench.game.clock is not None
+    assert not bench.game.clock.our_clock_runs
+    bench.state("e2e4 e7e5")
+    bench.state("")
+    for _ in range(2):
+        bench.full()
+        assert bench.game.clock.our_clock_runs is runs
+
+
+def test_no_game_is_aborted_while_the_opponents_clock_goes_on_after_a_takeback() -> None:
+    bench = Bench(white=False)
+    bench.full("e2e4 e7e5")
+    bench.state("")
+    bench.full()
+    assert not any(isinstance(action, Abort) for action in bench.wait(300))
 
 
 # Claims
