@@ -98,6 +98,7 @@ class GameClock:
         self.control = control
         self._left_ms = dict.fromkeys(Color, control.initial_ms)
         self.running: Color | None = None       # the side whose clock runs
+        self._has_begun = False                 # a takeback of the first moves stops no real-time clock
         self._since_ms = 0
 
     @property
@@ -123,7 +124,11 @@ class GameClock:
     def run(self, color: Color, plies_played: int, now_ms: int) -> None:
         """Start the clock of `color`, unless it is too early in the game for clocks to run."""
         self.stop(now_ms)
-        if plies_played >= TIMED_FROM_PLY and not isinstance(self.control, Unlimited):
+        if plies_played >= TIMED_FROM_PLY:
+            self._has_begun = isinstance(self.control, RealTime)
+        elif not self._has_begun:
+            return
+        if not isinstance(self.control, Unlimited):
             self.running = color
             self._since_ms = now_ms
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lichessbot.rehearsal.rules.clock import RealTime, Unlimited
+from lichessbot.rehearsal.rules.clock import Correspondence, RealTime, Unlimited
 from lichessbot.rehearsal.rules.enums import ChatRoom, Color, Rule, Status
 from lichessbot.rehearsal.rules.errors import InvalidForm, Refused
 from lichessbot.rehearsal.rules.game import ChatLine, Line
@@ -145,10 +145,21 @@ def test_a_takeback_gives_the_side_to_move_the_time_of_its_own_last_move() -> No
     assert it.clock_history_ms == [60_000, 60_000]
 
 
-def test_a_takeback_of_the_first_move_gives_the_initial_time() -> None:
-    it = game(HUMANS, ["e2e4", "e7e5"])
+def test_a_takeback_of_the_first_move_gives_the_initial_time_and_the_clock_goes_on() -> None:
+    it = game(replace(HUMANS, time_control=RealTime(60, 2)), ["e2e4", "e7e5"])
     (state,) = states(it.offer_takeback(BLACK, 0) and it.offer_takeback(WHITE, 7_000))
     assert (state.moves, state.white_ms, state.black_ms) == (("e2e4",), 60_000, 60_000)
+    (state,) = states(it.play(BLACK, "d7d5", 17_000))
+    assert (state.white_ms, state.black_ms) == (60_000, 52_000)
+    assert states(it.offer_takeback(WHITE, 17_000) and it.offer_takeback(BLACK, 17_000))[0].moves == ()
+    (state,) = states(it.check_flag(77_000))
+    assert (state.status, state.winner) == (Status.OUT_OF_TIME, BLACK)
+
+
+def test_a_takeback_of_the_first_move_stops_the_clock_of_a_correspondence_game() -> None:
+    it = game(replace(HUMANS, time_control=Correspondence(1)), ["e2e4", "e7e5"])
+    assert it.offer_takeback(BLACK, 0)
+    assert it.offer_takeback(WHITE, 7_000)
     assert it.clock.running is None
 
 
