@@ -72,7 +72,7 @@ def check_parties(terms: Terms, challenger: Account, target: Account) -> None:
     if target.is_bot and terms.rules:
         raise Refused("Rules not applicable for bots")
     if target.is_bot and terms.time_control.speed is Speed.ULTRA_BULLET:
-        raise Refused("Bots cannot play UltraBullet. Please choose a slower time control.")
+        raise Refused("Bots cannot play UltraBullet. Choose a slower time control.")
 
 
 class ChallengeBook:

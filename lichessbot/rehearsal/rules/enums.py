@@ -176,3 +176,4 @@ class Scope(StrEnum):
     CHALLENGE_READ = "challenge:read"
     CHALLENGE_WRITE = "challenge:write"
     TEAM_WRITE = "team:write"
+    WEB_MOBILE = "web:mobile"

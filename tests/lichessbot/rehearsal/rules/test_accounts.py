@@ -53,15 +53,15 @@ def test_user_agent_may_name_the_bearer_in_any_case(ada: Client) -> None:
 def test_a_missing_scope_is_403_and_named_in_text_and_headers(join: Join) -> None:
     player = join("Narrow", "BOT", frozenset({Scope.BOT_PLAY}))
     response = player.get("/api/challenge")
-    assert (response.status_code, response.json()) == (403, {"error": "Missing scope: challenge:read"})
+    assert (response.status_code, response.json()) == (403, {"error": "Missing scope: challenge:read || web:mobile"})
     assert response.headers["X-OAuth-Scopes"] == "bot:play"
-    assert response.headers["X-Accepted-OAuth-Scopes"] == "challenge:read"
+    assert response.headers["X-Accepted-OAuth-Scopes"] == "challenge:read,web:mobile"
 
 
 def test_all_scopes_that_would_do_are_named(join: Join) -> None:
     response = join("Reader", "BOT", frozenset({Scope.CHALLENGE_READ})).post("/api/challenge/hal")
-    assert response.json() == {"error": "Missing scope: challenge:write || bot:play || board:play"}
-    assert response.headers["X-Accepted-OAuth-Scopes"] == "challenge:write,bot:play,board:play"
+    assert response.json() == {"error": "Missing scope: challenge:write || bot:play || board:play || web:mobile"}
+    assert response.headers["X-Accepted-OAuth-Scopes"] == "challenge:write,bot:play,board:play,web:mobile"
 
 
 def test_bot_play_alone_can_stream_and_challenge(join: Join, hal: Client) -> None:

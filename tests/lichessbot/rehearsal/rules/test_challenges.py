@@ -92,7 +92,7 @@ def test_bot_asking_faster_than_bullet_gets_a_form_error(ada: Client, hal: Clien
 def test_human_asking_a_bot_for_ultrabullet_gets_a_text(ada: Client, hal: Client) -> None:
     status, body = create(hal, ada, **{"clock.limit": 15, "clock.increment": 0})
     assert status == 400
-    assert str(body["error"]).startswith("Bots cannot play UltraBullet.")
+    assert body["error"] == "Bots cannot play UltraBullet. Choose a slower time control."
 
 
 def test_refusals_are_plain_texts(hal: Client) -> None:
