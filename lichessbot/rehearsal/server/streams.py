@@ -51,10 +51,11 @@ class LineStream:
     def __init__(self, tick_s: float, opening: Iterable[dict[str, Any]] = (), writing: Writing = one_line) -> None:
         self._tick_s = tick_s
         self._writing = writing
-        self._opening = [line for payload in opening for line in writing(payload)]
         self._waiting: deque[bytes] = deque(maxlen=QUEUE_LINES)
         self._news = asyncio.Event()
         self._ended = False
+        for payload in opening:
+            self.write(payload)
 
     def write(self, payload: dict[str, Any]) -> None:
         """Queue the lines of a payload; if too many wait, drop the oldest."""
@@ -69,8 +70,6 @@ class LineStream:
 
     async def body(self) -> AsyncIterator[bytes]:
         """Yield one chunk for each line, and an empty line at every tick."""
-        for line in self._opening:
-            yield line
         clock = asyncio.get_running_loop().time
         next_tick = clock() + self._tick_s
         while True:

@@ -121,6 +121,16 @@ def test_overflowing_queue_drops_the_oldest_lines() -> None:
     assert (len(chunks), chunks[0]) == (QUEUE_LINES, b'{"n":2}\n')
 
 
+def test_of_more_games_in_progress_than_the_queue_holds_the_first_are_not_replayed() -> None:
+    async def replayed() -> list[bytes]:
+        stream = LineStream(tick_s=1, opening=[{"n": number} for number in range(QUEUE_LINES + 2)])
+        stream.end()
+        return [chunk async for chunk in stream.body()]
+
+    chunks = asyncio.run(replayed())
+    assert (len(chunks), chunks[0]) == (QUEUE_LINES, b'{"n":2}\n')
+
+
 # Events.
 
 
