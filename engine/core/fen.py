@@ -3,9 +3,9 @@
 (chessprogramming wiki: Forsyth-Edwards Notation; Wikipedia: X-FEN). The castling field accepts KQkq, meaning the
 outermost rook, and file letters; it is written as KQkq unless an inner rook must be named.
 
-Many FENs name rights that their position cannot have. These are dropped, as in python-chess and Stockfish: castling of
-a king that has left its first rank, or with a rook that is not there, and en passant over a square that no pawn can
-have passed. What names no right at all is an error.
+Many FENs name rights that their position cannot have. These are dropped, as on Lichess: castling of a king that has
+left its first rank, or with a rook that is not there, and en passant where no pawn has stepped over the square. What
+names no right at all is an error.
 """
 
 from engine.core.bitboard import parse_square, square_name
@@ -52,8 +52,6 @@ def _parse(fields: list[str]) -> tuple[Position, int]:
     us = parse_side(fields[1])
     rooks = parse_castling(fields[2], board)
     en_passant = parse_en_passant(fields[3], board, us)
-    if en_passant != NO_SQUARE and _was_in_check_before(board, us, en_passant):
-        en_passant = NO_SQUARE
     halfmove_clock, fullmove_number = parse_clocks(fields)
     position = Position()
     position.set_up(board, us, rooks, en_passant, halfmove_clock)
@@ -90,7 +88,7 @@ def parse_board(text: str) -> list[int]:
 
 
 def _check_piece_counts(board: list[int]) -> None:
-    """Refuse more pieces than a game begins with, as Lichess does; this also bounds the number of legal moves."""
+    """Refuse more pieces than a game begins with: this bounds the number of legal moves."""
     for colour, name in ((WHITE, "White"), (BLACK, "Black")):
         count = [board.count(colour * KINDS + kind) for kind in range(KINDS)]
         if count[KING] != 1:
@@ -152,14 +150,9 @@ def parse_en_passant(text: str, board: list[int], us: int) -> int:
         raise Problem(f"expected an en passant square or -, found {quoted(text)}") from None
     if target >> 3 != (5 if us == WHITE else 2):
         return NO_SQUARE
-    pawn, origin = _double_step(us, target)
+    pawn, origin = target ^ 8, target + (8 if us == WHITE else -8)
     stepped = board[pawn] == (us ^ 1) * KINDS + PAWN and board[target] == NO_PIECE and board[origin] == NO_PIECE
     return target if stepped else NO_SQUARE
-
-
-def _double_step(us: int, passed: int) -> tuple[int, int]:
-    """Return where the opponent's pawn that has passed this square stands, and whence it came."""
-    return passed ^ 8, passed + (8 if us == WHITE else -8)
 
 
 def parse_clocks(fields: list[str]) -> tuple[int, int]:
@@ -186,16 +179,6 @@ def _check_kings(position: Position, board: list[int], us: int) -> None:
         raise Problem(f"the king on {square_name(their_king)} could be taken: the side not to move is in check")
     if position.attackers_of(our_king, us ^ 1).bit_count() > 2:
         raise Problem(f"the king on {square_name(our_king)} is in check by more than two pieces")
-
-
-def _was_in_check_before(board: list[int], us: int, passed: int) -> bool:
-    """Return whether the double step over `passed` is impossible: the king was already in check before it."""
-    before = list(board)
-    pawn, origin = _double_step(us, passed)
-    before[pawn], before[origin] = NO_PIECE, board[pawn]
-    position = Position()
-    position.set_up(before, us ^ 1, [NO_SQUARE] * 4, NO_SQUARE, 0)
-    return bool(position.attackers_of(board.index(us * KINDS + KING), us ^ 1))
 
 
 def format_fen(position: Position, fullmove_number: int = 1) -> str:

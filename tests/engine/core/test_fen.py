@@ -85,9 +85,23 @@ def cleaned(fen: str, *, chess960: bool) -> chess.Board | None:
     """Return the position with the rights that python-chess leaves it; None if it is not legal even so."""
     board = chess.Board(fen, chess960=chess960)
     board.castling_rights = board.clean_castling_rights()
-    if board.status() & (chess.STATUS_INVALID_EP_SQUARE | chess.STATUS_IMPOSSIBLE_CHECK):
+    if board.status() & chess.STATUS_INVALID_EP_SQUARE:
         board.ep_square = None
     return board if board.is_valid() else None
+
+
+@pytest.mark.parametrize(
+    ("fen", "capture"),
+    [
+        pytest.param("8/8/K6r/2Pp4/8/8/8/4k3 w - d6 0 1", "c5d6", id="a rook checked along the rank of the square"),
+        pytest.param("4k3/8/3K4/4pP2/8/8/8/8 w - e6 0 1", "f5e6", id="the pawn checked before its step"),
+    ],
+)
+def test_en_passant_may_end_a_check_older_than_the_double_step(fen: str, capture: str) -> None:
+    """No game leads there, but on Lichess one may begin there, and then the capture is legal."""
+    board = Board(fen)
+    assert board.fen() == fen
+    assert capture in board.legal_moves()
 
 
 def test_rights_that_the_position_cannot_have_are_dropped_as_by_python_chess() -> None:
