@@ -10,7 +10,7 @@ from itertools import chain
 
 from engine.facade import Board, Ending, InvalidMove
 from lichessbot.rehearsal.rules.clock import GameClock, RealTime
-from lichessbot.rehearsal.rules.enums import ChatRoom, Color, Rule, Status
+from lichessbot.rehearsal.rules.enums import ChatRoom, Color, Rule, Status, Variant
 from lichessbot.rehearsal.rules.errors import InvalidForm, Refused
 from lichessbot.rehearsal.rules.setup import GameSetup
 from lichessbot.rehearsal.rules.timing import Timing
@@ -190,11 +190,18 @@ class Game:
             return self._finish(Status.DRAW, None, now_ms)
         try:
             with_rook = self._board.king_takes_rook(uci)
+            if uci != with_rook and not self._may_castle_by_target(with_rook):
+                raise Refused(f"Piece on {uci[:2]} cannot move to {uci[2:]}")
             move = self._board.push(uci)
         except InvalidMove as error:
             raise Refused(str(error)) from error
         self.moves.append(with_rook if self.writes_king_takes_rook else move)
         return self._after_move(color, now_ms)
+
+    def _may_castle_by_target(self, with_rook: str) -> bool:
+        """Return whether castling can be spelt as the king's own move: from ordinary squares, not in Chess960."""
+        is_ordinary = with_rook[0] == "e" and with_rook[2] in "ah"
+        return is_ordinary and self.setup.variant is not Variant.CHESS960
 
     def check_flag(self, now_ms: int) -> list[Line]:
         """End the game if the time of the side to move is used up."""

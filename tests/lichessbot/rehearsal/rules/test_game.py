@@ -84,6 +84,24 @@ def test_from_position_castling_is_always_written_king_takes_rook(spelling: str)
     assert it.moves == ["e1h1"]
 
 
+@pytest.mark.parametrize(
+    ("variant", "fen", "own_move", "with_rook"),
+    [
+        (Variant.CHESS960, "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", "e1c1", "e1a1"),
+        (Variant.FROM_POSITION, "4k3/8/8/8/8/8/8/R2K3R w KQ - 0 1", "d1g1", "d1h1"),
+        (Variant.FROM_POSITION, "4k3/8/8/8/8/8/8/1R2K2R w KQ - 0 1", "e1c1", "e1b1"),
+    ],
+)
+def test_other_castling_is_accepted_only_as_king_takes_rook(
+    variant: Variant, fen: str, own_move: str, with_rook: str
+) -> None:
+    it = game(replace(SETUP, variant=variant, initial_fen=fen))
+    with pytest.raises(Refused, match=f"Piece on {own_move[:2]} cannot move to {own_move[2:]}"):
+        it.play(WHITE, own_move, 0)
+    it.play(WHITE, with_rook, 0)
+    assert it.moves == [with_rook]
+
+
 def test_chess960_castling_may_swap_king_and_rook() -> None:
     setup = replace(SETUP, variant=Variant.CHESS960, initial_fen="4k3/8/8/8/8/8/8/5KR1 w G - 0 1")
     it = game(setup, ["f1g1"])
