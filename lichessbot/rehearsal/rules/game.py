@@ -77,8 +77,8 @@ class Game:
         self.status = Status.STARTED
         self.winner: Color | None = None
         self.moves: list[str] = []                # as written on the wire
-        # Castling as e1h1: always after other starts; in standard games Lichess has sent both.
-        self.writes_king_takes_rook = setup.variant.has_own_start
+        # Castling as e1h1: always in other variants; in standard games Lichess has sent both.
+        self.writes_king_takes_rook = setup.variant is not Variant.STANDARD
         self.clock = GameClock(setup.time_control)
         self.clock_history_ms: list[int] = []     # remaining time of the mover after each move
         self.chat: list[ChatLine] = []

@@ -84,6 +84,12 @@ def test_from_position_castling_is_always_written_king_takes_rook(spelling: str)
     assert it.moves == ["e1h1"]
 
 
+@pytest.mark.parametrize("spelling", ["e1g1", "e1h1"])
+def test_castling_of_a_variant_is_always_written_king_takes_rook(spelling: str) -> None:
+    it = game(replace(SETUP, variant=Variant.CRAZYHOUSE), [*CASTLING, spelling])
+    assert it.moves == [*CASTLING, "e1h1"]
+
+
 @pytest.mark.parametrize(
     ("variant", "fen", "own_move", "with_rook"),
     [
