@@ -170,6 +170,7 @@ _COMPLETE_PIECES: Final[Mapping[str, int]] = {Variant.ATOMIC: 6, Variant.ANTICHE
 _WIN_SCORE: Final = 25_000
 _CURSED_SCORE: Final = 20_000
 _FIFTY_MOVES_PLIES: Final = 100
+_DRAW: Final = 0
 
 
 def may_castle(board: Board) -> bool:
@@ -243,8 +244,12 @@ class ChessdbTables(_OnlineSource[OnlineTableConfig]):
 
 
 def _suggestion(keeping: tuple[str, ...], wdl: int, quality: TableQuality) -> Suggestion | None:
-    """Return the moves that keep the result of the position, best first."""
-    return Suggestion(keeping, wdl=wdl, choice=quality is TableQuality.SUGGEST) if keeping else None
+    """Return the moves that keep the result of the position, best first.
+
+    Servers name first what ends a drawn position soonest, such as an exchange into bare kings.
+    """
+    choice = wdl == _DRAW or quality is TableQuality.SUGGEST
+    return Suggestion(keeping, wdl=wdl, choice=choice) if keeping else None
 
 
 def _clock_after(board: Board, move: str) -> int:

@@ -7,7 +7,7 @@ import pytest
 from engine.facade import Board
 from lichessbot.config.sources import OnlineTableConfig, TableQuality
 from lichessbot.move_sources.http import Hosts
-from lichessbot.move_sources.models import Table
+from lichessbot.move_sources.models import Suggestion, Table
 from lichessbot.move_sources.online import ChessdbTables, LichessTables, chessdb_wdl, is_op1, may_castle
 from tests.fakes.oracle import Manner, Oracle
 from tests.fakes.scripted_lichess import Reply, ScriptedLichess
@@ -67,6 +67,18 @@ def test_the_category_of_a_move_is_the_opponents_result(
     lichess.answer("/standard", Reply(body=reply))
     found = tables(hosts, lichess.url, TableQuality.SUGGEST)[0].find(ASKED, soon())
     assert (found.moves, found.wdl) == (moves, wdl)
+
+
+def test_among_draws_the_engine_chooses_whatever_the_server_names_first(
+    lichess: ScriptedLichess, hosts: Hosts
+) -> None:
+    """Lichess names captures and promotions first, here the exchange into bare kings."""
+    draws = "d4d5", "d4h4", "d4g4"
+    asked = question(fen="8/8/4k3/3r4/3R4/4K3/8/8 w - - 0 1")
+    lichess.answer("/standard", Reply(body=told(*((move, "draw") for move in draws), category="draw")))
+    lichess.answer("/cdb.php", Reply(body={"status": "ok", "moves": [{"uci": it, "score": 0} for it in draws]}))
+    for table in tables(hosts, lichess.url, TableQuality.BEST):
+        assert table.find(asked, soon()) == Suggestion(draws, wdl=0, choice=True)
 
 
 def test_a_table_that_contradicts_itself_gives_no_move(lichess: ScriptedLichess, hosts: Hosts) -> None:
