@@ -135,8 +135,8 @@ def _in_words(error: BaseException) -> str | None:
     if (words := next((text for kind, text in _PLAIN if isinstance(error, kind)), None)) is not None:
         return words
     match error:
-        case requests.TooManyRedirects():  # for us, that is one
-            return f"the server redirects to {_target(error)}, which is not followed"
+        case requests.TooManyRedirects(response=response):  # for us, that is one
+            return refused_redirect(response)
         case ssl.SSLCertVerificationError(verify_message=reason):  # also if our clock is wrong
             return f"the server's certificate is not trusted: {reason}"
         case ssl.SSLError(reason="WRONG_VERSION_NUMBER"):
@@ -148,8 +148,8 @@ def _in_words(error: BaseException) -> str | None:
     return None
 
 
-def _target(error: requests.TooManyRedirects) -> str:
-    """Return the server that a refused redirect names, as an operator would write it in the config."""
-    location = "" if error.response is None else error.response.headers.get("Location", "")
+def refused_redirect(response: requests.Response | None) -> str:
+    """Return words for a redirect, with the server that it names as an operator would write it in the config."""
+    location = "" if response is None else response.headers.get("Location", "")
     server = re.match(r"https?://[^/?#]{1,100}", location, re.IGNORECASE)
-    return inert(server[0]) if server else "another path"
+    return f"the server redirects to {inert(server[0]) if server else 'another path'}, which is not followed"

@@ -19,7 +19,7 @@ import requests
 from lichessbot.backoff import doubled
 from lichessbot.errors import ApiError, RateLimited, Refused, Unreachable, UnreadableLine
 from lichessbot.lichess.client import Access, answer_error
-from lichessbot.lichess.http import configured, network_error, read_body
+from lichessbot.lichess.http import configured, network_error, read_body, refused_redirect
 from lichessbot.lichess.rate_limiter import Purpose, RateLimiter
 from lichessbot.log import EventLog
 
@@ -211,6 +211,8 @@ class Host:
             body = read_body(response, MAX_BODY_BYTES, until, partial=request.growing)
             if response.status_code >= HTTPStatus.BAD_REQUEST:
                 raise answer_error(response, body, self._access.timeouts.rate_limit)
+            if response.is_redirect:
+                raise Unreachable(refused_redirect(response))
             if response.status_code != HTTPStatus.OK:
                 raise Unreachable(f"{response.status_code} from {self.address}")
             return body

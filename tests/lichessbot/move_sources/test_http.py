@@ -316,7 +316,7 @@ def test_the_token_is_sent_only_to_the_lichess_explorer(oracle: Oracle, hosts: H
 def test_a_redirect_is_not_followed_and_gets_no_token(oracle: Oracle, hosts: Hosts) -> None:
     thief = Oracle()
     oracle.manner, oracle.elsewhere = Manner.REDIRECTING, thief.url
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable, match=f"^the server redirects to {thief.url}, which is not followed$"):
         hosts.at(oracle.url).ask(request(with_token=True), parse_explorer)
     assert thief.paths == []
     thief.close()
