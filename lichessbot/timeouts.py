@@ -209,7 +209,7 @@ class Timeouts:
     When Lichess's quota of a day is used up, each question holds back all but moves for a minute.
     """
     cloud_window: timedelta = timedelta(days=1)
-    """Window in which Lichess allows 3000 requests for a cloud evaluation."""
+    """Window in which Lichess allows a program 600 requests for a cloud evaluation."""
     visit: timedelta = timedelta(minutes=5)
     """Beyond the thinking time, for our move in a correspondence game before another game gets its place."""
     engine_handshake: timedelta = timedelta(seconds=15)

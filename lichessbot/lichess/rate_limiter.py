@@ -47,8 +47,9 @@ class RateLimiter:
             # Our own limit: a flood of challenges must not use up what moves need, as Lichess counts all requests of
             # an address.
             Purpose.DECLINE: _Budget(20, timeouts.decline_window),
-            # Lichess allows 3000.
-            Purpose.CLOUD: _Budget(2500, timeouts.cloud_window),
+            # Lichess allows 3000, and counts one without the `User-Agent` of a browser as five; from a data centre's
+            # address as more.
+            Purpose.CLOUD: _Budget(500, timeouts.cloud_window),
         }
 
     def hold_back(self, pause: timedelta, quota: str = "") -> None:

@@ -69,7 +69,7 @@ def test_a_used_up_daily_quota_does_not_stop_the_other_requests_for_hours(rate_l
         (Purpose.CHALLENGE, 4, TIMEOUTS.challenge_window),
         (Purpose.TOURNAMENT, 25, TIMEOUTS.tournament_window),
         (Purpose.DECLINE, 20, TIMEOUTS.decline_window),
-        (Purpose.CLOUD, 2500, TIMEOUTS.cloud_window),
+        (Purpose.CLOUD, 500, TIMEOUTS.cloud_window),
     ],
 )
 def test_each_purpose_has_a_budget_below_what_lichess_allows(
