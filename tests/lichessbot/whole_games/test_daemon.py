@@ -208,11 +208,12 @@ def test_the_next_game_is_played_by_the_engine_of_the_last_one(arena: Arena) -> 
     arena.configure(depth=1)
     arena.start()
     for number in (1, 2):
-        arena.challenge(arena.player(f"Quick{number}"))
+        game_id = arena.challenge(arena.player(f"Quick{number}"))
         arena.until(lambda number=number: arena.log().count("game.over") == number)
         if number == 1:
             engines = arena.engines()
-            assert arena.logged("engine.rested")    # before that, the next game would start another
+            # Before that, the next game would start another. The engine has rested after the check, too.
+            assert arena.logged(f"engine.rested game={game_id}")
     assert len(engines) == 1
     assert arena.engines() == engines
     assert arena.stop() == 0
