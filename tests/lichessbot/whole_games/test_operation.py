@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.facade import Board, Limits
+from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.challenges import Terms
 from lichessbot.rehearsal.rules.clock import Correspondence
 from lichessbot.rehearsal.rules.enums import Color, Variant
@@ -111,9 +113,16 @@ def test_a_daemon_older_than_its_records_does_not_start(arena: Arena, is_copied:
 
 
 def test_games_answers_and_round_trips_are_recorded(arena: Arena) -> None:
+    class Reader(GreedyOpponent):
+        """Moves once the bot has read the answer to its move."""
+
+        def choose(self, board: Board, clocks: Limits) -> str:
+            arena.until(lambda: arena.log().count(" move.done ") == (len(board.moves) + 1) // 2)
+            return super().choose(board, clocks)
+
     arena.time_scale = 20.0     # no answer to a move is given up
     arena.start()
-    challenge = arena.challenge(arena.player("Greedy"), base_s=1800)
+    challenge = arena.challenge(arena.player("Greedy", Reader), base_s=1800)
     arena.until_ended(1)
     arena.until(lambda: "game.over" in arena.log())
     assert arena.stop() == 0
