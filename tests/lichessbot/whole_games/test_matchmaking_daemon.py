@@ -14,7 +14,7 @@ from lichessbot.rehearsal.players.house_bots import AnswerPolicy
 from lichessbot.rehearsal.players.opponents import GreedyOpponent
 from lichessbot.rehearsal.rules.accounts import Account
 from lichessbot.rehearsal.rules.arenas import Application, ArenaTerms
-from lichessbot.rehearsal.rules.challenges import Challenge
+from lichessbot.rehearsal.rules.challenges import Challenge, Terms
 from lichessbot.rehearsal.rules.clock import RealTime
 from lichessbot.rehearsal.rules.enums import ChallengeStatus, Color, ColorChoice, DeclineReason, Scope, Variant
 from lichessbot.rehearsal.rules.game import Game
@@ -24,7 +24,7 @@ from lichessbot.rehearsal.server.site import ChallengeMade, SiteEvent
 from lichessbot.rehearsal.server.streams import one_line
 from lichessbot.storage.database import read_only
 from tests.fakes import variant_engine
-from tests.fakes.arena import IDLE_ENGINE, PATIENCE_S, Arena, inspected
+from tests.fakes.arena import BOT, IDLE_ENGINE, PATIENCE_S, Arena, inspected
 
 # The waits for Lichess are a tenth: a minute of the config lasts 6 s, a challenge stays open for 2.5 s.
 SCALE = 0.1
@@ -112,12 +112,17 @@ def test_a_token_that_can_only_play_is_enough_to_challenge_and_to_be_challenged(
 
 
 def test_a_human_gets_the_slot_of_our_open_challenge(seeking: SeekingArena) -> None:
+    human, terms = seeking.player("Human"), Terms(Variant.STANDARD, RealTime(180, 0))
+
+    def challenge_at_once(happening: SiteEvent) -> None:
+        """Our challenge is not open for long: a test that stood still would come too late."""
+        if isinstance(happening, ChallengeMade) and happening.challenge.challenger is seeking.bot:
+            asyncio.get_running_loop().call_soon(seeking.site.challenge, human, BOT, terms)
+
+    seeking.server.call(lambda: seeking.site.observe(challenge_at_once))
     seeking.rival("Deaf", AnswerPolicy(ignores=True))
     seeking.seek()
     seeking.start()
-    seeking.until(lambda: " match.challenge " in seeking.log())
-    seeking.until(lambda: any(it.challenger is seeking.bot for it in seeking.made))
-    seeking.challenge(seeking.player("Human"))
     seeking.until_ended(1)
     assert seeking.ended[0].game.setup.color_of(seeking.site.accounts.get("human")) is not None
     assert seeking.logged("match.withdrawn")
