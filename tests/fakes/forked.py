@@ -18,6 +18,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from functools import cache
 from typing import IO, NoReturn
 
@@ -196,7 +197,11 @@ if __name__ == "__main__":
     # Ctrl-C is for those who started it. Blocked, not ignored: a copy then gets what comes before it unblocks it.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     from lichessbot.cli import main, run  # noqa: F401
+    from lichessbot.games.recording import archive
+    from lichessbot.storage import store
 
+    # What a copy has recorded is on the disk once it has ended, however slow the disk is.
+    archive.CLOSE_WAITS_AT_MOST = store.CLOSE_WAITS_AT_MOST = timedelta(seconds=60)  # type: ignore[misc]
     gc.collect()
     gc.freeze()
     end(main.main(_serve(socket.socket(fileno=int(sys.argv[1])))))
