@@ -196,12 +196,15 @@ def end(code: int) -> NoReturn:
 if __name__ == "__main__":
     # Ctrl-C is for those who started it. Blocked, not ignored: a copy then gets what comes before it unblocks it.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    from lichessbot import timeouts
     from lichessbot.cli import main, run  # noqa: F401
     from lichessbot.games.recording import archive
     from lichessbot.storage import store
 
     # What a copy has recorded is on the disk once it has ended, however slow the disk is.
     archive.CLOSE_WAITS_AT_MOST = store.CLOSE_WAITS_AT_MOST = timedelta(seconds=60)  # type: ignore[misc]
+    # Its engine, which has a lower priority, may start slowly beside many other tests.
+    timeouts._LEAST_FACTORS["engine_handshake"] = 5.0
     gc.collect()
     gc.freeze()
     end(main.main(_serve(socket.socket(fileno=int(sys.argv[1])))))
