@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -16,6 +17,7 @@ from lichessbot.rehearsal.server.game_session import GameSession
 from lichessbot.rehearsal.server.server import RehearsalServer
 from tests.lichessbot.rehearsal.client import Client, account_of
 from tests.lichessbot.rehearsal.conftest import Join
+from tests.patience import PATIENCE_S
 
 CLOCK = RealTime(60, 0)
 Open = Callable[..., str]
@@ -118,8 +120,15 @@ def test_a_player_late_with_the_first_move_is_out_until_joining_again(
 
 
 def test_a_draw_gives_each_player_a_point_and_an_aborted_game_none(
-    lichess: RehearsalServer, ada: Client, bob: Client, open_arena: Open
+    lichess: RehearsalServer,
+    timing: Timing,
+    ada: Client,
+    bob: Client,
+    open_arena: Open,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    unhurried = replace(timing, arena_first_move_s=PATIENCE_S)
+    monkeypatch.setattr(lichess.site.arena_runner, "_timing", unhurried)
     arena = open_arena()
     events = ada.events()
     entries = lichess.site.arena_runner.arena(arena).entries
