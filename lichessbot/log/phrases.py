@@ -186,6 +186,7 @@ PHRASES: Final[Mapping[str, str]] = {
     "store.failed": "the records cannot be read or written ({error}): {meaning}",
     "store.works_again": "the records can be written again[; writes lost: {lost}]",
     "store.no_lock": "the state folder cannot be locked ({error}): {meaning}",
+    "store.too_slow": "the disk is slow: the last records may be lost, as they were not written in {waited_s:seconds}",
     "store.crashed": "bug while writing the records, {times:nth}; writes lost: {lost}",
 }
 _PART: Final = re.compile(r"\[([^]]*)\]")

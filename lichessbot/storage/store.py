@@ -291,7 +291,9 @@ class Store:
         self._put_round_trips()
         self._notes.put(None)
         self._writer.join(CLOSE_WAITS_AT_MOST.total_seconds())
-        if not self._writer.is_alive():
+        if self._writer.is_alive():
+            self._log.warning("store.too_slow", waited_s=CLOSE_WAITS_AT_MOST.total_seconds())
+        else:
             self._file.close()
 
     def _put_round_trips(self) -> None:

@@ -3,6 +3,7 @@
 import errno
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -134,3 +135,19 @@ def test_a_disk_that_fails_while_the_file_is_made_smaller_is_no_bug(
         until(lambda: "store.failed" in caplog.text)
         until(lambda: store.failure is None)
     assert "crashed" not in caplog.text
+
+
+def test_records_that_a_slow_disk_has_not_written_at_the_end_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    file, may_write = Database(tmp_path), threading.Event()
+    monkeypatch.setattr(file, "write", lambda _: may_write.wait(60))
+    monkeypatch.setattr(store_room, "CLOSE_WAITS_AT_MOST", timedelta(0))
+    store = Store(file, QUICKLY)
+    try:
+        store.close()
+        assert "store.too_slow" in caplog.text
+    finally:
+        may_write.set()
+        store._writer.join(60)
+        file.close()
