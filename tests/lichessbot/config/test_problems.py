@@ -119,6 +119,8 @@ def test_a_problem_is_one_line(file: Path, text: str, problem: str | None) -> No
             "a:\n  b: 1\n c: 4\n",
             "3: not YAML: this line begins with 1 space, expected 2 as in line 2 or 0 as in line 1",
         ),
+        ("a:\n  - b\n  c: 4\n", "3: not YAML: expected another key or list entry, as in line 2"),
+        ("{a: 1}\nb: 2\n", "2: not YAML: expected nothing after a section, list or text that has no key"),
         (
             "abort_time: 30\n---\nabort_time: 31\n",
             "2: not YAML: a second document begins here: remove the line ---, or what is above or below it",
