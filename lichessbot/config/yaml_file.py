@@ -221,8 +221,8 @@ _YAML_PROBLEMS = (
 
 # A key without a space after its colon, which YAML reads as a text that goes on in the next line.
 _NO_SPACE = re.compile(r"\s*(?:- )?\w+:[^\s/].*")
-# A line that lacks the colon altogether, and is read as a text too.
-_BARE = re.compile(r"\s*[^\s:'\"\[{-][^:\]}]*")
+# A line that lacks the colon behind its key, and is read as a text too; an address may follow.
+_BARE = re.compile(r"\s*[^\s:'\"\[{-](?:[^:\]}]|:(?=\S))*")
 _COMMENT = re.compile(r"\s#.*")
 _SAID_BEHIND = ("mapping values are not allowed", _NO_COLON, "'<block mapping start>'")
 _TEXT_IN_BRACES = re.compile(r":\s*(\{[^}\n]*\}|\[[^\]\n]*\])[ \t]*[^\s,}\]#]")
