@@ -103,7 +103,7 @@ def test_a_request_refused_at_the_end_of_a_tournament_is_no_problem(
 def test_an_arena_that_its_organiser_removed_before_the_start_is_over(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It was told that it could not be joined, although the bot was in it."""
+    """Operators read that it could not be joined, although the bot was in it."""
     desk.wait_for_start(1200)
     desk.wait()
     caplog.clear()
@@ -111,6 +111,14 @@ def test_an_arena_that_its_organiser_removed_before_the_start_is_over(
     caplog.set_level("INFO")
     desk.fail(Refused(404, "No such tournament"))
     assert [it.getMessage() for it in caplog.records] == [f"tournament.over tournament={ARENA}"]
+    assert desk.rows == {}
+
+
+def test_an_arena_that_never_existed_is_refused(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    desk.join()
+    desk.fail(Refused(404, "No such tournament"))
+    why = "404: No such tournament"
+    assert [it.getMessage() for it in caplog.records] == [f'tournament.refused tournament={ARENA} error="{why}"']
     assert desk.rows == {}
 
 
@@ -129,8 +137,8 @@ def test_an_arena_that_cannot_be_left_counts_as_left_and_is_still_wanted(
     assert desk.sent[-1] == ReadTournament(ARENA)
 
 
-def test_a_page_that_forbids_to_join_ends_the_attempts(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
-    """Lichess refuses marked accounts so: the bot asked again every 30 s until the end."""
+def test_a_page_that_forbids_joining_ends_the_attempts(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    """Lichess refuses marked accounts with one: the bot asked again every 30 s until the end."""
     desk.begin_to_join()
     desk.fail(Refused(403, "Forbidden", certain=False))
     assert desk.rows == {}
@@ -140,7 +148,7 @@ def test_a_page_that_forbids_to_join_ends_the_attempts(desk: Desk, caplog: pytes
 
 
 @pytest.mark.parametrize("status", [400, 401, 404])
-def test_another_page_instead_of_an_answer_does_not_end_them(desk: Desk, status: int) -> None:
+def test_another_page_instead_of_an_answer_does_not_end_the_attempts(desk: Desk, status: int) -> None:
     desk.begin_to_join()
     desk.fail(Refused(status, "Forbidden", certain=False))
     assert desk.is_asked_after() == Timeouts().tournament_retry.total_seconds()

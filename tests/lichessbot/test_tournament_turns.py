@@ -18,7 +18,7 @@ def joined(arena: str) -> JoinTournament:
 def test_without_a_free_slot_an_arena_is_left_and_joined_once_one_is_free(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """We may be in it since before a restart, or by `lichessbot tournament`."""
+    """We may have been in it since before a restart, or by `lichessbot tournament`."""
     caplog.set_level("INFO")
     desk.free_slots = 0
     desk.wait_in(ARENA)
@@ -50,6 +50,18 @@ def test_of_two_arenas_with_one_free_slot_the_second_waits_until_the_first_is_ov
     assert desk.sent[before:] == [joined(ARENA)], "the slot is kept for the next game there"
     desk.answer()
     desk.leave()
+    assert desk.sent[-1] == LeaveTournament(ARENA), "Lichess may pair us there until it has answered"
+    desk.answer()
+    assert desk.sent[-1] == joined(OTHER)
+
+
+def test_an_arena_that_we_leave_keeps_its_slot_from_one_that_began_earlier(desk: Desk) -> None:
+    desk.wait_for_start(90)
+    desk.free_slots = 0
+    desk.wait_in(OTHER)
+    desk.leave()
+    desk.free_slots = 1
+    desk.tick()
     assert desk.sent[-1] == LeaveTournament(ARENA), "Lichess may pair us there until it has answered"
     desk.answer()
     assert desk.sent[-1] == joined(OTHER)
@@ -102,7 +114,7 @@ def test_an_arena_whose_slot_is_taken_while_we_join_it_again_is_left_again(desk:
     desk.tick()
     assert desk.sent[-1] == joined(ARENA)
     desk.free_slots = 0
-    desk.fail(Unreachable("timed out"), perhaps_done=True)
+    desk.fail(Unreachable("timed out"))
     assert desk.sent[-1] == LeaveTournament(ARENA)
 
 
@@ -200,12 +212,12 @@ def test_a_game_that_begins_as_we_leave_is_played_and_no_other_after_it(desk: De
 def test_a_request_without_an_answer_may_still_lead_to_a_game(desk: Desk) -> None:
     """The bot gave its slot to a challenger, and then had a game more than `concurrency`."""
     desk.begin_to_join()
-    desk.fail(Unreachable("timed out"), perhaps_done=True)
+    desk.fail(Unreachable("timed out"))
     assert len(desk.tournaments.slot_holders) == 1
     before = len(desk.sent)
     desk.wait()
     assert desk.sent[before:] == [joined(ARENA)]
-    desk.fail(Unreachable("timed out"), perhaps_done=True)
+    desk.fail(Unreachable("timed out"))
     desk.free_slots = 0
     desk.tick()
     assert desk.sent[-1] == LeaveTournament(ARENA)

@@ -88,6 +88,18 @@ def test_an_arena_is_asked_for_nothing_while_a_request_has_no_answer(desk: Desk)
     assert desk.tournaments.wake_at is None
 
 
+def test_the_list_of_games_is_read_if_no_game_begins_soon_after_the_answer_to_a_request(desk: Desk) -> None:
+    desk.begin_to_join()
+    desk.hand.now += 3
+    desk.answer()
+    assert desk.tournaments.list_check_at == desk.hand.now + 5
+
+
+def test_the_list_of_games_is_not_read_for_an_arena_to_come(desk: Desk) -> None:
+    desk.wait_for_start(90)
+    assert desk.tournaments.list_check_at == desk.hand.now + 90 + 5
+
+
 def test_an_arena_without_a_known_end_is_asked_again(desk: Desk) -> None:
     desk.join()
     for _ in range(3):     # a read, the request to join, and another read

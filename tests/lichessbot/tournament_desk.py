@@ -119,8 +119,8 @@ class Desk:
         self.answer()
         self.answer(ArenaInfo(id=arena, secondsToFinish=600))
 
-    def fail(self, error: ApiError, *, perhaps_done: bool = False) -> None:
-        self.tournaments.handle(CommandFailed(self.sent[-1], error, perhaps_done))
+    def fail(self, error: ApiError) -> None:
+        self.tournaments.handle(CommandFailed(self.sent[-1], error))
         self.tick()
 
     def leave(self) -> None:

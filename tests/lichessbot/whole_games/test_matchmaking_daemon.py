@@ -355,7 +355,7 @@ def test_an_arena_whose_variant_the_engine_does_not_play_is_not_joined(seeking: 
 
 
 def test_an_arena_that_runs_is_joined_once_a_slot_is_free(seeking: SeekingArena) -> None:
-    """Lichess pairs the bots in it unasked: the bot had a game more than its slots."""
+    """Lichess pairs the bots in it unasked: the bot had one game more than it has slots."""
     arena_id = open_arena(seeking)
     enter(seeking, arena_id, "One")
     seeking.seek(allow_matchmaking=False)
