@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Known endings: exact results against a bare king, and how drawish other endings are.
+"""Known endings: exact results against a bare king, how drawish other endings are, and the way to win without pawns.
 
 (chessprogramming wiki: Endgame, KBNK Endgame, Wrong Color Bishop and Rook Pawn, Bishops of Opposite Colors)
 """
@@ -160,7 +160,7 @@ def to_the_edge(square: cython.int) -> cython.int:
 def scaled_for_drawishness(position: Position, score: cython.int) -> cython.int:
     """Scale a score for the side to move by how drawish the ending is.
 
-    Without pawns, an ending that is not drawish is won by driving the king back. The network does not show the way.
+    If it is not drawish and has no pawns, add how far the weaker king is driven back, which a network does not reward.
     """
     if popcount(position.occupied) > ENDGAME_PIECES:
         return score

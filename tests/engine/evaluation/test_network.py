@@ -206,7 +206,7 @@ def test_of_a_drawish_ending_a_network_gets_a_part(fen: str, part: int) -> None:
         ("8/8/8/8/8/4k3/rp6/5QK1 w - - 0 1", 0, 0),                        # a pawn
     ],
 )
-def test_without_pawns_a_network_is_shown_where_to_drive_the_king(fen: str, to_the_edge: int, to_our_king: int) -> None:
+def test_without_pawns_it_counts_how_far_the_king_is_driven_back(fen: str, to_the_edge: int, to_our_king: int) -> None:
     network = Network(material_net())
     position, _ = parse_fen(fen)
     guess = Accumulators(network).python_score(position, 0)
