@@ -51,7 +51,7 @@ class Entry:
     rate_limits_in_a_row: int = 0
     """How often in a row Lichess answered with a limit."""
     is_out: bool = False
-    """We left it until a slot is free, so that Lichess pairs us no more. Otherwise we may be in it since long ago."""
+    """We left it until a slot is free. If false, we may already be in it, from before a restart or by hand."""
     waits_for_slot: bool = False
     """It is joined as soon as a slot is free."""
     requested_at: float = 0.0
@@ -70,7 +70,8 @@ class Entry:
     def awaits_game(self, moment: float) -> bool:
         """Return whether its next game may begin by `moment`, if we are in it by then.
 
-        One that we left before its start does: Lichess may now report a second more until then.
+        An arena that we left shortly before its start counts as begun: Lichess tells the time until then in whole
+        seconds, so the next answer may name a later start.
         """
         is_entered = self.stage in (Stage.JOINING, Stage.JOINED)
         has_begun = self.is_out or (self.starts_at is not None and self.starts_at <= moment)

@@ -109,7 +109,7 @@ class Refused(ApiError):
 
     @property
     def missing_scope(self) -> str | None:
-        """The first, if several would do: the last may be one that only Lichess's own app gets."""
+        """The scope that the token lacks; the first of several that would do, as only Lichess's own app gets some."""
         _, found, scopes = self.text.partition("Missing scope: ")
         return scopes.partition(" || ")[0] if found and self.status == 403 else None
 
