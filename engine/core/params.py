@@ -17,7 +17,7 @@ KNOWN_WIN = 800                    # cp above the material left; sane 500..2000
 WIN_EDGE = 20                      # cp per step the bare king is nearer to the edge; sane 5..40
 WIN_CORNER = 60                    # cp per step it is nearer to the corner where knight and bishop mate; sane 20..100
 WIN_DISTANCE = 10                  # cp per step the kings are nearer to each other; sane 5..30
-WIN_WITHOUT_PAWNS = 3              # times WIN_EDGE and WIN_DISTANCE, in won endings of pieces against pieces; sane 1..4
+WIN_WITHOUT_PAWNS = 3              # times WIN_EDGE and WIN_DISTANCE, in endings of pieces against pieces; sane 1..4
 WIN_PAWN_RANK = 20                 # cp per rank of the pawn in a won ending; sane 5..40
 
 # How much an endgame advantage counts, in parts of SCALE_NORMAL:

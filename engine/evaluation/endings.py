@@ -160,17 +160,15 @@ def to_the_edge(square: cython.int) -> cython.int:
 def scaled_for_drawishness(position: Position, score: cython.int) -> cython.int:
     """Scale a score for the side to move by how drawish the ending is.
 
-    If it is not drawish and has no pawns, add how far the weaker king is driven back, which a network does not reward.
+    Without pawns, first add how far the weaker king is driven back, which a network does not reward.
     """
     if popcount(position.occupied) > ENDGAME_PIECES:
         return score
     strong: cython.int = position.side_to_move ^ (score < DRAW)
-    scale: cython.int = drawish_scale(position, strong)
-    score = score * scale // SCALE_NORMAL
-    if scale < SCALE_NORMAL or pawn_count(position) > 0:
-        return score
-    way: cython.int = WIN_WITHOUT_PAWNS * driven_back(position, strong)
-    return score + way if strong == position.side_to_move else score - way
+    if pawn_count(position) == 0:
+        way: cython.int = WIN_WITHOUT_PAWNS * driven_back(position, strong)
+        score = score + way if strong == position.side_to_move else score - way
+    return score * drawish_scale(position, strong) // SCALE_NORMAL
 
 
 def endgame_scale(position: Position, strong: cython.int) -> cython.int:
