@@ -78,11 +78,16 @@ class Tournaments:
             self._leave(self._entries[tournament_id])
 
     def join(self, wish: Wish) -> None:
-        """Take part in a tournament, joined already or not, until it is over or `leave`, also after a restart."""
+        """Take part in a tournament until it is over or `leave`, also after a restart.
+
+        `lichessbot tournament` has joined it: Lichess pairs us there at once, so after `stop` it is left first.
+        """
         self._wishes[wish.tournament_id] = wish
         row = {"id": wish.tournament_id, "team": wish.team, "password": wish.password}
         self._store.replace(Table.TOURNAMENTS, **row)
-        if not self._stopping:
+        if self._stopping:
+            self._entries.setdefault(wish.tournament_id, Entry(wish, time.monotonic(), Stage.LEAVING))
+        else:
             self._enter(wish)
             self._entries[wish.tournament_id].is_out = False
 

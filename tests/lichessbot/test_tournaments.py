@@ -258,13 +258,17 @@ def test_a_reload_keeps_what_was_joined_by_a_command_and_leaves_what_it_lists_no
     assert desk.tournaments.ids == (ARENA,)
 
 
-def test_a_tournament_joined_by_a_command_during_a_pause_is_entered_after_it(desk: Desk) -> None:
+def test_a_tournament_joined_by_a_command_during_a_pause_is_left_until_its_end(desk: Desk) -> None:
+    """Lichess began game after game there, though the bot was paused or its engine failed."""
     desk.tournaments.stop()
     desk.join()
-    assert desk.sent == []
+    assert desk.sent == [LeaveTournament(ARENA)]
+    assert desk.tournaments.ids == ()
+    desk.answer()
+    assert not desk.tournaments.is_leaving_any
     desk.tournaments.resume(())
     desk.tick()
-    assert desk.sent == [ReadTournament(ARENA)]
+    assert desk.sent[1:] == [ReadTournament(ARENA)]
 
 
 def test_the_team_and_password_of_the_configuration_are_sent(desk: Desk) -> None:
