@@ -67,6 +67,11 @@ class Entry:
         is_in = self.stage is Stage.JOINED or isinstance(self.command, JoinTournament)
         return not is_in, self.stage is not Stage.LEAVING, self.starts_at or 0.0
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether Lichess answered the last request to join with a limit, so that it did not let us in."""
+        return self.stage is Stage.JOINING and self.rate_limits_in_a_row > 0
+
     def awaits_game(self, moment: float) -> bool:
         """Return whether its next game may begin by `moment`, if we are in it by then.
 
@@ -80,9 +85,10 @@ class Entry:
     def needs_slot(self, moment: float) -> bool:
         """Return whether a slot is to be kept for its next game, if it has begun by `moment`.
 
-        The request to join may lead to a game before it is answered.
+        The request to join may lead to a game before it is answered. During a limit no slot is kept.
         """
-        return self.awaits_game(moment) and (self.stage is Stage.JOINED or not self.rate_limits_in_a_row)
+        may_join = not self.is_limited or self.waits_for_slot or self.command is not None
+        return self.awaits_game(moment) and may_join
 
     def list_check_at(self, timeouts: Timeouts) -> float | None:
         """Return when the list of games should tell whether a game has begun unseen; None if none may have."""

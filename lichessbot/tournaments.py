@@ -166,7 +166,7 @@ class Tournaments:
             entry.games = played
             has_slot = free > 0 or not entry.awaits_game(near)
             free -= entry.needs_slot(near) or entry.stage is Stage.LEAVING  # Lichess pairs us until we have left
-            if not (has_slot or entry.is_out):
+            if not (has_slot or entry.is_out or entry.is_limited):
                 self._log.info("tournament.waits", tournament=entry.wish.tournament_id)
                 self._leave(entry, rejoin_wish=entry.wish)
             if entry.waits_for_slot and has_slot:

@@ -228,6 +228,26 @@ def test_a_slot_that_becomes_free_does_not_cut_the_pause_after_a_429_short(desk:
     assert desk.is_asked_after() == 60
 
 
+def test_a_limit_is_waited_for_though_other_games_take_and_free_the_slot(desk: Desk) -> None:
+    """With each of them, the bot left the arena, in which it was not, and asked to join it again too early."""
+    desk.begin_to_join()
+    desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
+    assert len(desk.tournaments.slot_holders) == 0
+    before = len(desk.sent)
+    for free_slots in (0, 1, 0):
+        desk.free_slots = free_slots
+        desk.tick()
+    assert desk.is_asked_after() == 60
+    desk.wait()
+    assert desk.sent[before:] == []
+    assert len(desk.tournaments.slot_holders) == 1, "the next free slot is kept for it"
+    desk.free_slots = 1
+    desk.tick()
+    assert desk.sent[before:] == [JoinTournament(ARENA, None, None)]
+    desk.fail(RateLimited(timedelta(minutes=1), "Too many requests"))
+    assert desk.is_asked_after() == 120
+
+
 def test_an_arena_whose_games_become_unplayable_before_its_start_is_left(desk: Desk) -> None:
     """The bot would lose each of its games there without a move."""
     desk.wait_for_start(1200)
