@@ -303,6 +303,8 @@ class Tournaments:
                 why = f"{error}, as Lichess answers accounts that it has marked" if is_page else error
                 self._log.warning("tournament.refused", tournament=command.tournament_id, error=why)
             self._drop(entry, is_over=is_over)
+        elif entry.stage is Stage.LEAVING and not isinstance(command, LeaveTournament):
+            entry.due_at = now  # no longer wanted
         else:
             delay_s = self._retry_delay(entry, error).total_seconds()
             if not entry.is_delayed:

@@ -226,6 +226,14 @@ def test_a_tournament_left_while_a_join_is_under_way_is_left_after_its_answer(de
     assert desk.tournaments.ids == ()
 
 
+def test_a_tournament_left_while_a_join_is_under_way_is_left_at_once_if_that_fails(desk: Desk) -> None:
+    """An end of the process waited 30 s for it, while Lichess may have begun a game there."""
+    desk.begin_to_join()
+    desk.tournaments.stop(is_ending=True)
+    desk.fail(Unreachable("timed out"), perhaps_done=True)
+    assert desk.sent[-1] == LeaveTournament(ARENA)
+
+
 def test_a_tournament_that_is_left_again_before_it_could_be_left_is_not_joined(desk: Desk) -> None:
     desk.enter()
     desk.leave()
