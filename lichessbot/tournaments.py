@@ -288,7 +288,7 @@ class Tournaments:
         is_page = isinstance(error, Refused) and not error.certain and error.status == HTTPStatus.FORBIDDEN
         is_answer |= is_page and entry.stage is Stage.JOINING and isinstance(command, JoinTournament)
         is_final = is_answer and _PAUSE_NOT_OVER not in str(error) and pause_before_joining(error) is None
-        if isinstance(command, LeaveTournament) and is_final:
+        if isinstance(command, LeaveTournament) and (is_final or is_due(entry.ends_at, now)):
             self._arena_left(entry)  # it is over, or we were not in it
         elif isinstance(command, LeaveTournament) and self._is_ending:
             self._forget(entry)

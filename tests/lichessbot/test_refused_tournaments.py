@@ -137,6 +137,22 @@ def test_an_arena_that_cannot_be_left_counts_as_left_and_is_still_wanted(
     assert desk.sent[-1] == ReadTournament(ARENA)
 
 
+def test_an_arena_that_cannot_be_left_until_its_end_is_over(desk: Desk) -> None:
+    """The bot asked every 30 s for ever, and kept a slot from other arenas."""
+    desk.enter(lasts_s=60)
+    desk.free_slots = 0
+    desk.tick()
+    for _ in range(2):
+        assert desk.sent[-1] == LeaveTournament(ARENA)
+        desk.fail(Refused(403, "Forbidden", certain=False))
+        desk.wait(30)
+    desk.fail(Refused(403, "Forbidden", certain=False))
+    assert desk.sent[-1] == ReadTournament(ARENA)
+    desk.answer(ArenaInfo(id=ARENA, isFinished=True))
+    assert desk.rows == {}
+    assert desk.tournaments.wake_at is None
+
+
 def test_a_page_that_forbids_joining_ends_the_attempts(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
     """Lichess refuses marked accounts with one: the bot asked again every 30 s until the end."""
     desk.begin_to_join()
