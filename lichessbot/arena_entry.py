@@ -46,6 +46,8 @@ class Entry:
     starts_at: float | None = None
     ends_at: float | None = None
     games: set[str] = field(default_factory=set)
+    past_games: set[str] = field(default_factory=set)
+    """Those that are over or left alone: that they are announced or listed again tells nothing."""
     is_delayed: bool = False
     """The latest request failed and is to be repeated."""
     rate_limits_in_a_row: int = 0

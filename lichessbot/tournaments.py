@@ -160,9 +160,10 @@ class Tournaments:
         now, free = time.monotonic(), free_slots()
         near = now + self._timeouts.game_start.total_seconds()  # at its start, an arena to come would be left too late
         for entry in sorted(self._entries.values(), key=lambda it: it.rank):
-            played = {game_id for game_id in entry.games if is_played(game_id)}
+            played = {game_id for game_id in entry.games | entry.past_games if is_played(game_id)}
             if entry.games and not played:
                 entry.due_at = now
+            entry.past_games |= entry.games - played
             entry.games = played
             has_slot = free > 0 or not entry.awaits_game(near)
             free -= entry.needs_slot(near) or entry.stage is Stage.LEAVING  # Lichess pairs us until we have left
@@ -198,8 +199,9 @@ class Tournaments:
             self._wishes[tournament_id] = wish = Wish(tournament_id)
             self._store.add(Table.TOURNAMENTS, id=tournament_id)
             entry = self._entries[tournament_id] = Entry(wish, now, Stage.JOINED)
-        entry.games.add(game_id)
-        entry.is_out = False
+        if game_id not in entry.past_games:
+            entry.games.add(game_id)
+            entry.is_out = False
 
     def handle(self, report: CommandDone | CommandFailed) -> None:
         """Go on with the answer to a command that was sent here."""
@@ -337,7 +339,7 @@ class Tournaments:
 
     def _forget(self, entry: Entry) -> None:
         del self._entries[entry.wish.tournament_id]
-        self._earlier_games |= entry.games     # the last one may go on
+        self._earlier_games |= entry.games | entry.past_games     # the last one may go on
 
     def _arena_left(self, entry: Entry) -> None:
         if entry.rejoin_wish is not None:

@@ -137,6 +137,24 @@ def test_the_next_game_is_requested_at_once_after_the_end_of_one(desk: Desk) -> 
         assert desk.sent[before:] == [JoinTournament(ARENA, None, None)]
 
 
+def test_a_game_that_the_bot_leaves_alone_is_no_end_of_a_game_each_time_it_is_listed(desk: Desk) -> None:
+    """The list is read every few seconds, and the bot asked for a game each time."""
+    desk.enter()
+    desk.begin_game()
+    desk.played = set()
+    before = len(desk.sent)
+    desk.tick()
+    assert desk.sent[before:] == [JoinTournament(ARENA, None, None)]
+    desk.answer()
+    desk.tournaments.game_started(ARENA, GAME)
+    desk.tick()
+    assert desk.is_asked_after() == 50
+    desk.played = {GAME}    # after all
+    desk.free_slots = 0
+    desk.tick()
+    assert len(desk.sent) == before + 1
+
+
 def test_a_late_event_of_a_game_does_not_rejoin_the_tournament(desk: Desk) -> None:
     desk.enter()
     desk.begin_game()
