@@ -248,7 +248,7 @@ def test_a_tournament_left_while_a_join_is_under_way_is_left_at_once_if_that_fai
     """An end of the process waited 30 s for it, while Lichess may have begun a game there."""
     desk.begin_to_join()
     desk.tournaments.stop(is_ending=True)
-    desk.fail(Unreachable("timed out"), perhaps_done=True)
+    desk.fail(Unreachable("timed out"))
     assert desk.sent[-1] == LeaveTournament(ARENA)
 
 
