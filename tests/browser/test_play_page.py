@@ -154,7 +154,7 @@ def test_takeback_review_copies_sounds_and_their_switch(browser: "Browser", rehe
             if takes_back:
                 page.page.click("#takeback")
                 page.page.locator("#moves:empty").wait_for(state="attached")
-                page.until_text("#chat", "Takeback accepted")
+                page.until_text("#chat", "Black accepts takeback")
         page.page.click("#resign")
         page.page.click("#sure .danger")
         page.page.wait_for_selector("#mistakes button")
